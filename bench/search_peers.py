@@ -6,6 +6,7 @@ make(method, build, space, seed, direction, cost_power, epochs) gives one. `meth
 by its expected cost. A search has next() -> (handle, values), report(handle, n, value) -> whether the trial stops, end(handle, value, seconds),
 stop(handle, value, seconds) for a trial that was stopped, promote() -> the handle of a stopped trial that goes on or None, and close(). An ImportError says that the package is not there.
 """
+import os
 import subprocess
 
 from search_tasks import range_of
@@ -78,13 +79,21 @@ class Optuna:
         s, p = optuna.samplers, optuna.pruners
         made = {'tpe': lambda: s.TPESampler(seed=seed), 'tpe-multivariate': lambda: s.TPESampler(seed=seed, multivariate=True, group=True),
                 'gp': lambda: s.GPSampler(seed=seed), 'nsga2': lambda: s.NSGAIISampler(seed=seed), 'cmaes': lambda: s.CmaEsSampler(seed=seed),
-                'random': lambda: s.RandomSampler(seed=seed)}[sampler]()
+                'random': lambda: s.RandomSampler(seed=seed), 'auto': lambda: self.auto(seed)}[sampler]()
         pruner = {'': p.NopPruner, 'median': p.MedianPruner, 'asha': lambda: p.SuccessiveHalvingPruner(min_resource=1, reduction_factor=3),
                   'asha-default': p.SuccessiveHalvingPruner,
                   'hyperband': lambda: p.HyperbandPruner(min_resource=1, max_resource=epochs, reduction_factor=3)}[rule]()
         self.pruned = optuna.trial.TrialState.PRUNED
         self.study = optuna.create_study(sampler=made, pruner=pruner, directions=['maximize' if direction == 'max' else 'minimize'] * objectives)
         self.space, self.has_rule = space, rule
+
+    @staticmethod
+    def auto(seed):
+        """OptunaHub's AutoSampler; OPTUNAHUB is the folder `package` of a clone of optuna/optunahub-registry, where there is one."""
+        import optunahub
+        folder, name = os.environ.get('OPTUNAHUB'), 'samplers/auto_sampler'
+        module = optunahub.load_local_module(name, registry_root=folder) if folder else optunahub.load_module(name)
+        return module.AutoSampler(seed=seed)
 
     def next(self):
         t = self.study.ask()
