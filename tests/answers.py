@@ -663,7 +663,7 @@ class Section:
     def compare_before(self):
         """A value against the one that the same runs had before, by seed."""
         axes, found = listed(self.spec["by"]), False
-        texts = [re.fullmatch(r"(.*?): ([-\d.e+]+)\b.* before, ([-\d.e+]+)\b.* after\. Difference: .*?95 % interval ([-\d.e+]+) to ([-\d.e+]+)\)\. "
+        texts = [re.fullmatch(r"(.*?): ([-\d.e+]+)\b.* before, ([-\d.e+]+)\b.* after\. Difference: .*?95 % interval ([-\d.e+]+) to ([-\d.e+]+)\), [a-z ]+\. "
                               r"Test: paired t, (\d+) pairs, p ([\d.<e-]+), corrected p .*", b["text"]) for b in self.blocks("text")]
         for text in [t for t in texts if t]:
             chosen = [run for run in self.of if is_said(run, axes, text.group(1))]
@@ -686,7 +686,7 @@ class Section:
         axes, best_of, wanted = listed(self.spec["by"]), listed(self.spec.get("best_of")), self.spec["value"]
         texts = [b["text"] for b in self.blocks("text")]
         method = " ".join(b["text"] for b in self.blocks("note"))
-        allowed = re.search(r"is for (\d+) pairs|is for (\d+) comparisons|for all (\d+) pairs", method)
+        allowed = re.search(r"for (\d+) pairs|for (\d+) comparisons|for all (\d+) pairs", method)
         count = int(next(g for g in allowed.groups() if g)) if allowed else 1
         head = re.compile(r"(?P<of>.*?)(?: \(best: (?P<column>.*?)\))?: (?:median )?(?:(?:FASTER|SLOWER|SAME|UNSURE), )?(?P<own>[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?|inf|nan) ?(?P<rest>.*)", re.S)
         sides = {}
@@ -700,7 +700,7 @@ class Section:
                 continue
             self.printed(f"{found['of']}, mean", found["own"], float(numpy.median(values)) if "median" in text.split(". ")[0] else float(numpy.mean(values)))
             sides[found["of"]] = chosen
-            against = re.search(r"Difference from (.*?)(?: \(best: .*?\))?: ([-+][\d.e+-]+|0)[^(]*more than noise \(95 % interval ([-\d.e+]+) to ([-\d.e+]+)\)\. "
+            against = re.search(r"Difference from (.*?)(?: \(best: .*?\))?: ([-+][\d.e+-]+|0)[^(]*\(95 % interval ([-\d.e+]+) to ([-\d.e+]+)\), [a-z ]*more than noise\. "
                                 r"Test: (.*?), (\d+) (?:pairs|and (\d+) repeats), p ([\d.<e-]+), corrected p ([\d.<e-]+)", found["rest"])
             if not against or against.group(1) not in sides:
                 continue

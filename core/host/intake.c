@@ -153,7 +153,7 @@ static bool journal_has_room(struct intake *intake)
 {
     if (intake->out->bytes < JOURNAL_BYTES_MAX)
         return true;
-    broken(intake, "the journal exceeds 8 GiB: report fewer points");
+    broken(intake, "the trial reported more than 8 GiB: report fewer points");
     return false;
 }
 
@@ -414,7 +414,7 @@ static const struct orch_artifact_spec *adopt_artifact(struct intake *intake, co
     else if (!orch_artifact_name_is_valid(name))
         broken(intake, "artifact '%.100s': not a name", name);
     else if (artifacts->len >= ADOPTED_MAX)
-        broken(intake, "artifact '%s': a run can have at most %d", name, ADOPTED_MAX);
+        broken(intake, "artifact '%s': a run can have at most %d artifacts", name, ADOPTED_MAX);
     else
         spec = orch_manifest_add_artifact(intake->manifest, name);
     return spec;
@@ -572,7 +572,7 @@ bool orch_intake_read(struct intake *intake, int fd)
 void orch_intake_finish(struct intake *intake)
 {
     if (intake->end > intake->begin)
-        broken(intake, "the last line has no line end");
+        broken(intake, "the last line of the program's events has no line end");
     intake->progress_ns = 0; /* write the last progress immediately */
     orch_intake_settle(intake);
 }

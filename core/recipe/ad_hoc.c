@@ -246,9 +246,10 @@ bool orch_ad_hoc_write(struct orch_plugins *plugins, const struct orch_ad_hoc *w
     if (!ok && diags->error_count)
         orch_diags_to_error(diags, error);
     else if (!ok)
-        orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
-                       "option '--write': the recipe's trials would differ from yours:\n%s",
-                       text->str);
+        orch_error_set(
+            error, ORCH_ERROR_RECIPE, NULL,
+            "option '--write': the written recipe would make other trials than this command:\n%s",
+            text->str);
     orch_diags_free(diags);
     orch_expansion_free(again);
     return ok && orch_file_write(path, text->str, text->len, false, error);

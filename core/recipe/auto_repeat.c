@@ -65,8 +65,9 @@ static void settle_metric(struct recipe_draft *draft, const struct recipe_experi
     struct orch_repeat_rule *rule = experiment->made->repeats;
     const struct orch_search *search = experiment->made->search;
     if (search && rule->metric) {
-        orch_recipe_error_at(draft, node, "remove 'metric='",
-                             "'repeat': in a search the metric is that of the objective");
+        orch_recipe_error_at(
+            draft, node, "remove 'metric='",
+            "'repeat: auto' takes no metric in a search, whose objective names it");
     } else if (search && search->more_count) {
         orch_recipe_error_at(draft, node, "write a number of repeats",
                              "'repeat: auto' needs one metric, but the objective has several");

@@ -50,7 +50,8 @@ static bool read_begin(struct further *run, GError **error)
     if (run->begin && json_is_object(run->begin))
         return lseek(run->events_fd, (off_t)bytes + 1, SEEK_SET) >= 0;
     if (error && !*error)
-        orch_error_set(error, ORCH_ERROR_PROTOCOL, NULL, "the first event is incomplete");
+        orch_error_set(error, ORCH_ERROR_PROTOCOL, NULL,
+                       "the first event of the run is incomplete");
     return false;
 }
 

@@ -15,8 +15,7 @@
 
 #define RUNS_MAX 500
 
-/* ---- words -------------------------------------------------------------------------------------
- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 static void append_state(GString *out, enum orch_section_state state)
 {
@@ -107,8 +106,7 @@ static const char *anchor_of(const struct page *page, const struct orch_outline_
     return g_hash_table_lookup(page->anchors, part);
 }
 
-/* ---- sections ----------------------------------------------------------------------------------
- */
+/* ---- sections -------------------------------------------------------------------------------- */
 
 /* What most tables of runs have in common is said once above them, so that a row takes one line. */
 enum { WHO, DEVICE, COMMIT, SHARED };
@@ -357,8 +355,7 @@ static void append_problem(struct page *page, const struct orch_outline_problem 
         append_part(page, problem->parts->pdata[i], problem->number ? 3 : 2, state);
 }
 
-/* ---- head --------------------------------------------------------------------------------------
- */
+/* ---- head ------------------------------------------------------------------------------------ */
 
 static void append_fact(GString *out, const char *name, const char *value)
 {

@@ -35,8 +35,7 @@ const struct orch_mark *orch_pen_mark(unsigned mark)
     return &marks[mark % G_N_ELEMENTS(marks)];
 }
 
-/* ---- paths -------------------------------------------------------------------------------------
- */
+/* ---- paths ----------------------------------------------------------------------------------- */
 
 static void add_point(struct orch_pen *pen, double x, double y)
 {
@@ -96,8 +95,7 @@ void orch_pen_marks(struct orch_pen *pen, unsigned mark, bool is_hollow, double 
                                       .size = size});
 }
 
-/* ---- texts -------------------------------------------------------------------------------------
- */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 void orch_pen_write(struct orch_pen *pen, const struct orch_pen_text *how, const char *text)
 {

@@ -15,8 +15,7 @@ struct writer {
     bool is_for_page;
 };
 
-/* ---- numbers and colours -----------------------------------------------------------------------
- */
+/* ---- numbers and colours --------------------------------------------------------------------- */
 
 static long hundredths(double value)
 {
@@ -77,8 +76,7 @@ static void put_stroke(const struct writer *w, struct orch_stroke stroke)
         g_string_append_printf(w->out, " stroke-dasharray=\"%s\"", stroke.dash);
 }
 
-/* ---- shapes ------------------------------------------------------------------------------------
- */
+/* ---- shapes ---------------------------------------------------------------------------------- */
 
 struct at {
     long x, y; /* hundredths, y downwards */
@@ -199,8 +197,7 @@ static void write_text(const struct writer *w, const struct orch_shape *shape)
     g_string_append_printf(w->out, ">%s</text>\n", escaped);
 }
 
-/* ---- the element -------------------------------------------------------------------------------
- */
+/* ---- the element ----------------------------------------------------------------------------- */
 
 /* Writes <tag id="ID-what">text</tag>. */
 static void put_element(GString *out, const char *tag, const char *id, const char *what,

@@ -21,8 +21,7 @@ struct labels {
     GArray *segments; /* struct segment */
 };
 
-/* ---- free space --------------------------------------------------------------------------------
- */
+/* ---- free space ------------------------------------------------------------------------------ */
 
 static bool overlaps(struct orch_rect a, struct orch_rect b)
 {
@@ -113,8 +112,7 @@ static bool place_far(const struct labels *l, double x, double y, struct orch_re
     return false;
 }
 
-/* ---- labels ------------------------------------------------------------------------------------
- */
+/* ---- labels ---------------------------------------------------------------------------------- */
 
 /* Draws a label. A label that is away from its point is connected to it by a thin line. A label
  * without room is omitted, since next to another point it would seem to name that point. */

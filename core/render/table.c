@@ -204,8 +204,7 @@ const struct orch_table_cell *orch_table_cell(const struct orch_table *table, un
     return &g_array_index(table->cells, struct orch_table_cell, row * table->columns + column);
 }
 
-/* ---- as it is read ------------------------------------------------------------------------------
- */
+/* ---- as it is read --------------------------------------------------------------------------- */
 
 void orch_table_group_digits(struct orch_table *table)
 {

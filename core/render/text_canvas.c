@@ -81,8 +81,7 @@ int orch_canvas_text(struct orch_canvas *canvas, int column, int row, const char
     return column;
 }
 
-/* ---- dots --------------------------------------------------------------------------------------
- */
+/* ---- dots ------------------------------------------------------------------------------------ */
 
 int orch_canvas_dots_across(const struct orch_canvas *canvas)
 {
@@ -117,8 +116,7 @@ void orch_canvas_line(struct orch_canvas *canvas, int x0, int y0, int x1, int y1
                         y0 + (int)((2LL * (y1 - y0) * i + steps) / (2 * steps)), color);
 }
 
-/* ---- as text -----------------------------------------------------------------------------------
- */
+/* ---- as text --------------------------------------------------------------------------------- */
 
 static gunichar mark_of(const struct orch_canvas *canvas, const struct cell *cell)
 {

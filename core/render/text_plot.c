@@ -52,8 +52,7 @@ static int skip_of(const struct orch_chart_series *series)
     return skips[series->role];
 }
 
-/* ---- series ------------------------------------------------------------------------------------
- */
+/* ---- series ---------------------------------------------------------------------------------- */
 
 static void draw_line(struct orch_text_sheet *sheet, const struct orch_chart_series *series,
                       const GArray *points, struct area at)
@@ -173,8 +172,7 @@ static void draw_bins(struct orch_text_sheet *sheet, const struct orch_chart_ser
     }
 }
 
-/* ---- axes --------------------------------------------------------------------------------------
- */
+/* ---- axes ------------------------------------------------------------------------------------ */
 
 static int label_width(const struct orch_axis *axis)
 {

@@ -33,8 +33,7 @@ static int column_of(const struct orch_text_sheet *sheet, const struct columns *
     return c->from + (int)lround(orch_frame_clamped_y(&sheet->frame, value) * (c->to - c->from));
 }
 
-/* ---- bars --------------------------------------------------------------------------------------
- */
+/* ---- bars ------------------------------------------------------------------------------------ */
 
 static char *number_of(const struct orch_chart_point *p)
 {
@@ -211,8 +210,7 @@ static void draw_bars(struct orch_text_sheet *sheet, const struct orch_chart_pan
     add_others_note(sheet, panel);
 }
 
-/* ---- heat maps ---------------------------------------------------------------------------------
- */
+/* ---- heat maps ------------------------------------------------------------------------------- */
 
 static const struct orch_chart_point *
 cell_of(const struct orch_text_sheet *sheet, const struct orch_chart_panel *panel, guint x, guint y)

@@ -11,8 +11,7 @@
 /* More would no longer be read as a sentence: then the lowest and the highest are named. */
 enum { LISTED_MOST = 4 };
 
-/* ---- numbers -----------------------------------------------------------------------------------
- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 /* "channel" of "channels" for 1; units of a letter or two and rates stay; "" for a share of time.
  */
@@ -75,8 +74,7 @@ void orch_answer_spread_append(GString *out, const struct orch_spread *spread, c
                                   is_range ? (double)NAN : spread->high, unit);
 }
 
-/* ---- values of settings ------------------------------------------------------------------------
- */
+/* ---- values of settings ---------------------------------------------------------------------- */
 
 /* A setting's value with its interval or range. */
 struct entry {

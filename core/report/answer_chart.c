@@ -35,8 +35,7 @@ static void quantity_clear(struct orch_answer_quantity *q)
     g_free(q->unit);
 }
 
-/* ---- lines -------------------------------------------------------------------------------------
- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 static void line_clear(gpointer pointer)
 {
@@ -135,8 +134,7 @@ static void append_point(GString *out, const struct orch_chart_point *p,
     orch_answer_spread_append(out, &spread, y->unit);
 }
 
-/* ---- changes along a line ---------------------------------------------------------------------
- */
+/* ---- changes along a line -------------------------------------------------------------------- */
 
 /* Whether two points differ by more than noise; `choices`: from how many pairs they were picked.
  * Of single runs nothing is known of the noise: then each difference counts. */
@@ -186,13 +184,40 @@ static struct turn turn_of(const struct orch_chart_series *series, bool is_high)
     return turn;
 }
 
+/* "k 30". The caller frees. */
+static char *named_place(const struct orch_chart_point *p, const struct orch_answer_quantity *x)
+{
+    g_autofree char *at = place_of(x, p->x);
+    return orch_answer_named(x->name, at);
+}
+
+/* Appends "0.69 at k 30", whose interval append_ranges() says. */
 static void append_place(GString *out, const struct orch_chart_point *p,
                          const struct orch_answer_quantity *x, const struct orch_answer_quantity *y)
 {
-    g_autofree char *at = place_of(x, p->x);
-    append_point(out, p, y);
-    g_autofree char *named = orch_answer_named(x->name, at);
-    g_string_append_printf(out, " at %s", named);
+    g_autoptr(GString) value = g_string_new(NULL);
+    g_autofree char *named = named_place(p, x);
+    append_point(value, p, y);
+    g_string_truncate(value, strcspn(value->str, "("));
+    g_string_append_printf(out, "%s at %s", g_strchomp(value->str), named);
+}
+
+/* ". The 95 % interval is 0.67 to 0.72 at k 30 and 0.65 to 0.7 at k 3000" */
+static void append_ranges(GString *out, const struct orch_chart_series *series,
+                          const struct orch_answer_quantity *x)
+{
+    const struct orch_chart_point *first = orch_answer_point(series, 0), *last = last_of(series);
+    const struct orch_spread a = spread_of(first), b = spread_of(last);
+    if (!(a.low < a.high) || !(b.low < b.high))
+        return;
+    g_autofree char *from = orch_interval_format(a.low, a.high), *at = named_place(first, x),
+                    *to = orch_interval_format(b.low, b.high), *end = named_place(last, x);
+    g_string_append(out, ". The ");
+    if (a.form == ORCH_SPREAD_RUNS)
+        g_string_append_printf(out, "range of %zu repeats", a.stat.count);
+    else
+        g_string_append(out, "95 % interval");
+    g_string_append_printf(out, " is %s at %s and %s at %s", from, at, to, end);
 }
 
 /* "rises from 0.69 at k 30 to 0.72 at k 300, then falls to 0.68 at k 3000" */
@@ -215,7 +240,8 @@ static void append_turn(GString *out, const struct orch_answer_line *line, const
         g_string_append(out, ", which differs from it by no more than noise");
 }
 
-/* "rises from 359 images/s at 1 worker to 513 images/s at 2 workers, 1.43 times the first value" */
+/* "rises from 359 images/s at 1 worker to 513 images/s at 2 workers, which is 1.43 times the first
+ * value" */
 static void append_ends(GString *out, const struct orch_answer_line *line,
                         const struct orch_answer_quantity *x, const struct orch_answer_quantity *y)
 {
@@ -236,7 +262,7 @@ static void append_ends(GString *out, const struct orch_answer_line *line,
     if (!is_change)
         g_string_append(out, ", which differ by no more than noise");
     else if (first->y > 0 && last->y > 0)
-        g_string_append_printf(out, ", %.3g times the first value", last->y / first->y);
+        g_string_append_printf(out, ", which is %.3g times the first value", last->y / first->y);
 }
 
 /* What a line does from its first point to its last one: "rises from ... to ..., where the ideal is
@@ -265,10 +291,11 @@ static void append_change(GString *out, const struct orch_answer_line *line,
     if (ideal_text)
         g_string_append_printf(out, "; the ideal is %s%s%s", ideal_text, y->unit ? " " : "",
                                y->unit ? y->unit : "");
+    append_ranges(out, line->series, x);
 }
 
-/* The test of a change that a sentence tells: "P 1 changes from K 30 to 300 by +0.020 (95 %
- * interval 0.004 to 0.036), p 0.02"; nothing where there is none. */
+/* The test of a change that a sentence tells: "with P 1, the value changes by +0.020 (95 %
+ * interval 0.004 to 0.036) from K 30 to 300, p 0.02"; nothing where there is none. */
 static void append_test(GString *out, const char *head, const struct orch_chart_point *a,
                         const struct orch_chart_point *b, guint choices,
                         const struct orch_answer_quantity *x)
@@ -283,11 +310,18 @@ static void append_test(GString *out, const char *head, const struct orch_chart_
     g_autofree char *interval = orch_interval_format(d.mean.low, d.mean.high);
     g_autofree char *middle = orch_within_format(d.mean.mid, d.mean.low, d.mean.high),
                     *p = orch_p_format(d.p_corrected);
-    g_string_append_printf(out, "%s%s changes from %s %s to %s by %s%s (95 %% interval %s), p %s",
-                           out->len ? ". " : "", head, x->name, from, to, d.mean.mid > 0 ? "+" : "",
-                           middle, interval, p);
+    g_string_append_printf(
+        out, "%s%s%sthe value changes by %s%s (95 %% interval %s) from %s %s to %s, p %s",
+        !*head     ? ""
+        : out->len ? ". With "
+                   : "with ",
+        head,
+        *head      ? ", "
+        : out->len ? "; "
+                   : "",
+        d.mean.mid > 0 ? "+" : "", middle, interval, x->name, from, to, p);
     if (choices > 1)
-        g_string_append_printf(out, ", corrected for the choice among %u turning points", choices);
+        g_string_append_printf(out, " (corrected: the turn was chosen among %u points)", choices);
 }
 
 static void append_tests(GString *out, const struct orch_answer_line *line,
@@ -297,7 +331,7 @@ static void append_tests(GString *out, const struct orch_answer_line *line,
     const struct orch_chart_point *first = orch_answer_point(series, 0), *last = last_of(series);
     const struct turn high = turn_of(series, true), low = turn_of(series, false);
     const struct orch_chart_point *turn = high.at ? high.at : low.at;
-    const char *head = *line->label ? line->label : "the value";
+    const char *head = line->label;
     const guint inner = series->points->len > 2 ? series->points->len - 2 : 1;
     if (first == last || orch_answer_is_noisy(series))
         return;
@@ -397,8 +431,7 @@ static void append_lines(GString *out, const struct orch_chart *chart, const GAr
     quantity_clear(&y);
 }
 
-/* ---- bars and heat maps ------------------------------------------------------------------------
- */
+/* ---- bars and heat maps ---------------------------------------------------------------------- */
 
 static const char *name_at(const GPtrArray *names, double position)
 {
@@ -449,8 +482,7 @@ static void append_marks(GString *out, const struct orch_chart *chart, const GAr
     quantity_clear(&value);
 }
 
-/* ---- any chart ---------------------------------------------------------------------------------
- */
+/* ---- any chart ------------------------------------------------------------------------------- */
 
 static void append_runs(GString *out, const struct orch_chart *chart, const GArray *lines)
 {

@@ -27,8 +27,7 @@ struct said {
     const char *name, *unit; /* of the value */
 };
 
-/* ---- axes --------------------------------------------------------------------------------------
- */
+/* ---- axes ------------------------------------------------------------------------------------ */
 
 static char *value_of(const struct orch_trials *trials, const struct orch_grid_cell *cell,
                       const char *axis)
@@ -89,8 +88,7 @@ static bool is_ordered(const struct said *s, const GPtrArray *cells, const char 
     return true;
 }
 
-/* ---- values ------------------------------------------------------------------------------------
- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static struct orch_spread spread_of(const struct said *s, const struct orch_grid_cell *cell)
 {
@@ -171,7 +169,7 @@ static void append_ends(GString *out, const struct said *s, const GPtrArray *cel
     if (!differ(s, first, last, 1))
         g_string_append(out, ", which differ by no more than noise");
     else if (from > 0 && to > 0)
-        g_string_append_printf(out, ", %.3g times the first value", to / from);
+        g_string_append_printf(out, ", which is %.3g times the first value", to / from);
     for (int sign = -1; sign <= 1; sign += 2) {
         const struct orch_grid_cell *extreme = extreme_of(s, cells, sign);
         if (extreme == first || extreme == last ||
@@ -232,8 +230,7 @@ static void append_settings(GString *out, const struct said *s, const GPtrArray 
         append_extremes(out, s, cells, axes);
 }
 
-/* ---- groups ------------------------------------------------------------------------------------
- */
+/* ---- groups ---------------------------------------------------------------------------------- */
 
 /* The cells by their setting on one axis: label to GPtrArray of cells, in order. */
 struct groups {
@@ -301,8 +298,7 @@ static bool append_few(GString *out, const struct said *s, const GPtrArray *cell
     return true;
 }
 
-/* ---- tables ------------------------------------------------------------------------------------
- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 static GPtrArray *cells_with_number(const struct said *s)
 {

@@ -19,8 +19,7 @@ static const struct orch_answer_line *line_at(const GArray *lines, guint i)
     return &g_array_index(lines, struct orch_answer_line, i);
 }
 
-/* ---- scatter charts ----------------------------------------------------------------------------
- */
+/* ---- scatter charts -------------------------------------------------------------------------- */
 
 static int compare_settings(gconstpointer a, gconstpointer b)
 {
@@ -133,8 +132,7 @@ void orch_answer_scatter_append(GString *out, const struct orch_chart *chart, co
         append_slope(out, chart, &slope, chart->log_x ? 1 : step_of(pairs), x, y);
 }
 
-/* ---- histograms and boxes ----------------------------------------------------------------------
- */
+/* ---- histograms and boxes -------------------------------------------------------------------- */
 
 /* The quartiles of a series' y; with `x` only of the points there. */
 static struct orch_quartiles quartiles_at(const struct orch_chart_series *series, const double *x)

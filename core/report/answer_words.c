@@ -9,8 +9,7 @@
 
 #include <string.h>
 
-/* ---- names -------------------------------------------------------------------------------------
- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 /* The forms in which a name can end with its unit: "images/s" as "images_per_second". */
 static GPtrArray *unit_suffixes(const char *unit)
@@ -92,8 +91,7 @@ char *orch_answer_value(GHashTable *labels, const struct orch_item_value *wanted
     return g_strconcat(g_str_has_prefix(words, before) ? "" : before, words, NULL);
 }
 
-/* ---- settings ----------------------------------------------------------------------------------
- */
+/* ---- settings -------------------------------------------------------------------------------- */
 
 /* Axes whose values are names that need no further word: "resnet20", not "resnet20 network". */
 static const char *const NAMED[] = {"experiment", "net",     "network", "model",      "data",

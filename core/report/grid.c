@@ -11,8 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- filling -----------------------------------------------------------------------------------
- */
+/* ---- filling --------------------------------------------------------------------------------- */
 
 static void free_cell(gpointer pointer)
 {
@@ -161,8 +160,7 @@ struct orch_grid *orch_grid_new(struct orch_trials *trials, const GPtrArray *wan
     return NULL;
 }
 
-/* ---- queries -----------------------------------------------------------------------------------
- */
+/* ---- queries --------------------------------------------------------------------------------- */
 
 /* Orders numbers before texts, numbers by value and texts alphabetically. */
 static int compare_words(const char *one, const char *two)

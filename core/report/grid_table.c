@@ -9,8 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- names of values ---------------------------------------------------------------------------
- */
+/* ---- names of values ------------------------------------------------------------------------- */
 
 /* Returns whether another value has the same name, as in [mean loss, max loss]. */
 static bool shares_name(const struct orch_grid *grid, guint value)
@@ -42,8 +41,7 @@ char *orch_grid_value_words(const struct orch_grid *grid, guint value)
                                                         : g_strdup_printf("%s (%s)", words, unit);
 }
 
-/* ---- headings ----------------------------------------------------------------------------------
- */
+/* ---- headings -------------------------------------------------------------------------------- */
 
 /* Where a table's column comes from. */
 struct column {
@@ -166,8 +164,7 @@ static struct orch_table *begin_table(const struct orch_grid *grid, const GArray
     return table;
 }
 
-/* ---- cells -------------------------------------------------------------------------------------
- */
+/* ---- cells ----------------------------------------------------------------------------------- */
 
 /* Returns the means of all values, for programs that read a cell with several values. */
 static json_t *means_json(const struct orch_grid *grid, const struct orch_grid_cell *cell)
@@ -244,8 +241,7 @@ struct orch_table *orch_grid_table(const struct orch_grid *grid)
     return table;
 }
 
-/* ---- legend ------------------------------------------------------------------------------------
- */
+/* ---- legend ---------------------------------------------------------------------------------- */
 
 char *orch_grid_legend(const struct orch_grid *grid)
 {

@@ -373,18 +373,18 @@ void orch_section_note_mixed(struct orch_section_context *a, const struct orch_g
 static const char *difference_way(double mean, const char *better)
 {
     if (strcmp(better, "none") == 0)
-        return mean > 0 ? "higher, " : "lower, ";
-    return (mean > 0) == (strcmp(better, "max") == 0) ? "better, " : "worse, ";
+        return mean > 0 ? "higher by " : "lower by ";
+    return (mean > 0) == (strcmp(better, "max") == 0) ? "better by " : "worse by ";
 }
 
 char *orch_difference_text(const struct orch_difference *d, const char *better)
 {
     if (d->is_uneven)
-        return g_strdup(ORCH_UNEVEN_WORDS);
+        return g_strdup(", " ORCH_UNEVEN_WORDS);
     if (isnan(d->p))
         return g_strdup(isfinite(d->mean.mid)
-                            ? "with one repeat each it cannot be distinguished from noise"
-                            : "an infinite value cannot be tested");
+                            ? ", which one repeat each cannot distinguish from noise"
+                            : ", an infinite value cannot be tested");
     g_autofree char *interval = orch_interval_format(d->mean.low, d->mean.high),
                     *p = orch_p_format(d->p);
     g_autofree char *corrected = orch_p_format(d->p_corrected);
@@ -392,7 +392,8 @@ char *orch_difference_text(const struct orch_difference *d, const char *better)
     g_autofree char *count = d->is_paired
                                  ? g_strdup_printf("%zu pairs", d->count_a)
                                  : g_strdup_printf("%zu and %zu repeats", d->count_b, d->count_a);
-    return g_strdup_printf("%s%s (95 %% interval %s). Test: %s, %s, p %s, corrected p %s", way,
+    return g_strdup_printf(" (95 %% interval %s), %s%s. Test: %s, %s, p %s, corrected p %s",
+                           interval, way,
                            d->is_more_than_noise ? "more than noise" : "not more than noise",
-                           interval, orch_difference_test(d), count, p, corrected);
+                           orch_difference_test(d), count, p, corrected);
 }

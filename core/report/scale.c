@@ -41,8 +41,7 @@ void orch_scale_free(struct orch_scale *scale)
     g_free(scale);
 }
 
-/* ---- the trials that an item is about ----------------------------------------------------------
- */
+/* ---- the trials that an item is about -------------------------------------------------------- */
 
 /* Keys under which items list experiments. */
 static const char *const EXPERIMENT_KEYS[] = {"experiments", "held_out", "speed", "simulated",
@@ -134,8 +133,7 @@ static struct side side_of(const struct orch_expansion *expansion, const struct 
     return side;
 }
 
-/* ---- comparing ---------------------------------------------------------------------------------
- */
+/* ---- comparing ------------------------------------------------------------------------------- */
 
 /* Finds the range of some values; false when one of them is not a number. */
 static bool range_of(const GPtrArray *values, double *out_low, double *out_high)

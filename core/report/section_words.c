@@ -31,8 +31,7 @@ static void label_chart(GHashTable *labels, const struct orch_chart *chart)
     }
 }
 
-/* ---- headers of tables -------------------------------------------------------------------------
- */
+/* ---- headers of tables ----------------------------------------------------------------------- */
 
 static bool is_name(const char *word)
 {

@@ -16,8 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- selection of items ------------------------------------------------------------------------
- */
+/* ---- selection of items ---------------------------------------------------------------------- */
 
 /* Returns whether the item is about a trial that was requested. The section of any other item
  * would be empty. */
@@ -125,8 +124,7 @@ static bool questions_are_known(const struct orch_plan *plan,
     return true;
 }
 
-/* ---- scale --------------------------------------------------------------------------------------
- */
+/* ---- scale ----------------------------------------------------------------------------------- */
 
 /* Marks a complete section as complete at small scale when the full profile asks for more. */
 static void judge_scale(const struct orch_scale *scale, const struct orch_report_item *item,
@@ -149,8 +147,7 @@ static void judge_simulated(struct orch_section *section)
     orch_section_note(section, "simulated: no machine ran these trials");
 }
 
-/* ---- document ----------------------------------------------------------------------------------
- */
+/* ---- document -------------------------------------------------------------------------------- */
 
 static void describe(struct orch_document *document, struct orch_plan *plan,
                      const struct orch_report_options *options)

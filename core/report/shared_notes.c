@@ -57,8 +57,7 @@ static char **note_of(struct orch_block *block)
                                              : NULL;
 }
 
-/* ---- counting ----------------------------------------------------------------------------------
- */
+/* ---- counting -------------------------------------------------------------------------------- */
 
 struct method {
     GHashTable *counts;  /* char * -> how often a statement stands in notes */
@@ -99,8 +98,7 @@ static void count_block(struct method *m, struct orch_block *block)
     }
 }
 
-/* ---- moving ------------------------------------------------------------------------------------
- */
+/* ---- moving ---------------------------------------------------------------------------------- */
 
 static guint number_of(GPtrArray *moved, const char *text)
 {
@@ -195,8 +193,7 @@ static void shorten_section(struct method *m, struct orch_section *section, GHas
     refer(section, numbers);
 }
 
-/* ---- the section -------------------------------------------------------------------------------
- */
+/* ---- the section ----------------------------------------------------------------------------- */
 
 void orch_method_gather(struct orch_document *document)
 {

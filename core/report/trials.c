@@ -16,8 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- requested values --------------------------------------------------------------------------
- */
+/* ---- requested values ------------------------------------------------------------------------ */
 
 GPtrArray *orch_texts_from_json(const json_t *value)
 {
@@ -52,8 +51,7 @@ GPtrArray *orch_item_values_parse(const json_t *value)
     return out;
 }
 
-/* ---- gathering ---------------------------------------------------------------------------------
- */
+/* ---- gathering ------------------------------------------------------------------------------- */
 
 static void free_trial(gpointer pointer)
 {
@@ -263,8 +261,7 @@ GPtrArray *orch_trials_task_names(const struct orch_trials *trials, GHashTable *
     return names;
 }
 
-/* ---- queries -----------------------------------------------------------------------------------
- */
+/* ---- queries --------------------------------------------------------------------------------- */
 
 int orch_trial_repeat(const struct orch_report_trial *trial)
 {

@@ -133,10 +133,11 @@ static bool decode_file(const char *text, size_t length, const char *shown, uid_
     const json_t *entries = json_object_get(json, "entries");
     if (orch_json_int(json, "format", 0) != FORMAT || !json_is_array(entries)) {
         g_autofree char *who = orch_user_describe(uid);
-        orch_error_set(error, ORCH_ERROR_IO,
-                       "the file's owner can remove it while no 'orch run' runs on this machine",
-                       "cannot read '%s' of %s: it is not a list of slots in format %d", shown, who,
-                       FORMAT);
+        orch_error_set(
+            error, ORCH_ERROR_IO,
+            "the file's owner can remove it while no 'orch run' runs on this machine",
+            "cannot read '%s' of %s: it is not a list of slots (CPUs and GPUs in use) in format %d",
+            shown, who, FORMAT);
         return false;
     }
     for (size_t i = 0; i < MIN(json_array_size(entries), ROWS_MAX); i++) {

@@ -106,8 +106,7 @@ static double end_of(const double *values, const double *sorted, size_t count, i
     return end;
 }
 
-/* ---- what is noticed ----------------------------------------------------------------------------
- */
+/* ---- what is noticed ------------------------------------------------------------------------- */
 
 #define NOTICED 3.5    /* standard errors */
 #define FAR 8          /* median absolute deviations */
@@ -158,8 +157,7 @@ const char *orch_anytime_notice_text(enum orch_anytime_notice notice)
     return texts[notice];
 }
 
-/* ---- a sample -----------------------------------------------------------------------------------
- */
+/* ---- a sample -------------------------------------------------------------------------------- */
 
 struct orch_anytime orch_anytime_of(const double *values, size_t count)
 {
@@ -231,8 +229,7 @@ enum orch_anytime_verdict orch_anytime_decide(const double *differences, size_t 
     return ORCH_ANYTIME_OPEN;
 }
 
-/* ---- how many more ------------------------------------------------------------------------------
- */
+/* ---- how many more --------------------------------------------------------------------------- */
 
 /* Continues with simulated differences until there is a verdict, and returns how many there were.
  */
@@ -263,8 +260,7 @@ size_t orch_anytime_more(const double *differences, size_t count, double least, 
     return isinf(more) ? 0 : (size_t)more;
 }
 
-/* ---- two means ----------------------------------------------------------------------------------
- */
+/* ---- two means ------------------------------------------------------------------------------- */
 
 /* The Bayes factor of the t test with the right Haar prior on the scale and a normal one of
  * variance 1 / RHO on the effect, a martingale under normal noise (Lindon, Ham, Tingley and Bojinov

@@ -69,8 +69,7 @@ struct orch_noise orch_noise_of(const GArray *const *settings, size_t count)
     return (struct orch_noise){degrees > 0 ? sqrt(squares / degrees) : (double)NAN, degrees};
 }
 
-/* ---- words --------------------------------------------------------------------------------------
- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 static double lead_tail(const struct orch_best_of *of)
 {

@@ -78,9 +78,9 @@ static char *sentence(const struct base *base)
                               base->name)
             : g_strdup_printf("pretrained model%s (%s)", orch_plural(sources), base->name);
     g_autofree char *count = sources == 1 ? g_strdup("one") : g_strdup_printf("%u", sources);
-    return g_strdup_printf("the %u repeats share %s %s, so their spread does not include how much "
-                           "the result varies with %s",
-                           seeds, count, what, base->experiment ? "that training" : "that model");
+    return g_strdup_printf("the %u repeats share %s %s, so their spread does not show how much "
+                           "the result would vary with %s",
+                           seeds, count, what, base->experiment ? "another run" : "another model");
 }
 
 char *orch_shared_base_text(struct orch_store *store, const GPtrArray *runs)

@@ -29,8 +29,7 @@
 #define SKEWNESS_MOST 1.0
 #define TAIL_LEAST 1.2 /* highest run / median; a smaller tail is ignored */
 
-/* ---- kinds of metrics ---------------------------------------------------------------------------
- */
+/* ---- kinds of metrics ------------------------------------------------------------------------ */
 
 /* Units, and words of metric names ("top5" in val_top5). Units of time and rate, and bytes, need
  * no row. */
@@ -79,8 +78,7 @@ struct orch_metric_kind orch_metric_kind_of(const char *name, const char *unit)
     return (struct orch_metric_kind){ORCH_SCALE_PLAIN, NAN, false, 0};
 }
 
-/* ---- intervals ----------------------------------------------------------------------------------
- */
+/* ---- intervals ------------------------------------------------------------------------------- */
 
 /* Returns the metric's scale, or the plain scale when stat->min to stat->max does not fit it. */
 static enum orch_metric_scale scale_for(const struct orch_metric_kind *kind,
@@ -225,8 +223,7 @@ struct orch_spread orch_spread_of_next(const double *values, size_t count, const
     return spread;
 }
 
-/* ---- as text ------------------------------------------------------------------------------------
- */
+/* ---- as text --------------------------------------------------------------------------------- */
 
 char *orch_spread_legend(const bool forms[ORCH_SPREAD_FORMS])
 {

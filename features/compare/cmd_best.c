@@ -168,8 +168,7 @@ static void print_test(const struct orch_ranking *ranking)
     else if (strcmp(p, corrected) == 0)
         orch_cli_print("test: p %s, %s", p, ranking->method);
     else
-        orch_cli_print("test: corrected p %s (%s without the correction), %s", corrected, p,
-                       ranking->method);
+        orch_cli_print("test: p %s (%s without the correction), %s", corrected, p, ranking->method);
 }
 
 /* The winner was chosen by its own value. Prints how far that can be trusted where its lead may be

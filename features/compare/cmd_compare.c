@@ -167,7 +167,7 @@ static bool read_names(struct orch_cli *cli, bool runs, char *names[2], int *out
     }
     if (!runs && cli->arg_count > *out_used) {
         orch_error_set(error, ORCH_ERROR_USAGE,
-                       "experiments can be named after the two sides only with --run RECIPE",
+                       "names of experiments after A and B need --run RECIPE",
                        "too many arguments: '%s'", cli->args[*out_used]);
         return false;
     }
@@ -184,7 +184,9 @@ static bool read_run(const struct request *c, int used, const char *text, const 
     if (!orch_cli_count(text, name, REPEATS_MAX, &repeat, error))
         return false;
     if (c->options->where) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "name experiments after the two sides instead",
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "name the experiments to run after A and B, for example 'orch compare A B "
+                       "finetune --run RECIPE'",
                        "options '--where' and '--run' cannot be combined: --where selects stored "
                        "runs, --run makes new ones");
         return false;

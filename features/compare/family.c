@@ -106,10 +106,10 @@ static char *pooled_method(const struct load *load, const char *others)
     if (!others)
         return text;
     g_autofree char *pool = text;
-    return g_strdup_printf(
-        "%s. Settings with other noise: %s, with Bonferroni's correction for the "
-        "same pairs",
-        pool, others);
+    return g_strdup_printf("%s. Settings whose noise differs are compared by a %s, with "
+                           "Bonferroni's correction for the "
+                           "same pairs",
+                           pool, others);
 }
 
 char *orch_family_method(const struct orch_family *f, size_t a, const struct orch_difference *shown,
@@ -125,10 +125,11 @@ char *orch_family_method(const struct orch_family *f, size_t a, const struct orc
     if (!test)
         return NULL;
     if (load->count < 3)
-        return g_strdup_printf("%s, two-sided. One comparison, so p needs no correction", test);
+        return g_strdup_printf(
+            "from a %s, two-sided. It needs no correction, because there is one comparison", test);
     return g_strdup_printf(
-        "%s, two-sided. Bonferroni's correction of p and intervals is for all %zu pairs of %zu "
-        "settings, because the winner was picked from the same runs. The noise of the settings "
-        "differs too much, or is known too little, to be estimated from all together",
-        test, pairs_of(load), load->count);
+        "corrected for all %zu pairs of %zu settings (Bonferroni), because the winner was picked "
+        "from the same runs. The test is a %s, two-sided. It uses the noise of each pair alone, "
+        "because the noise differs between settings, or too few runs show it",
+        pairs_of(load), load->count, test);
 }

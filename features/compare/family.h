@@ -34,8 +34,8 @@ void orch_family_free(struct orch_family *family);
 struct orch_difference orch_family_difference(const struct orch_family *family, size_t a, size_t b);
 
 /** Describes the tests of the differences that are shown, each of which involves setting `a`:
- * "Tukey's range test for all 36 pairs of 9 settings, ...". NULL: none was tested. The caller
- * frees. */
+ * "corrected for all 36 pairs of 9 settings by Tukey's range test, ...". NULL: none was tested. The
+ * caller frees. */
 char *orch_family_method(const struct orch_family *family, size_t a,
                          const struct orch_difference *shown, size_t count);
 

@@ -75,6 +75,7 @@ static void add_winner(struct orch_section *section, const struct orch_section_g
     const struct orch_grid_cell *second = winner->others->pdata[0];
     const struct orch_difference *d = &winner->margins[0];
     g_autofree char *noise = orch_difference_text(d, NULL),
+                    *middle = orch_within_format(d->mean.mid, d->mean.low, d->mean.high),
                     *other = orch_answer_row(g->trials, grid, second);
     g_autoptr(GString) margin = g_string_new(NULL);
     const char *unit = grid->units[0];
@@ -94,16 +95,16 @@ static void add_winner(struct orch_section *section, const struct orch_section_g
                             is_noise                   ? ", which may be noise"
                             : isnan(d->p) && !is_exact ? ", without a test for noise"
                                                        : "");
-    orch_section_text(section, "difference between %s (%s) and %s: %s", first, count, other,
-                      is_exact ? "a simulation has no noise: a repeat gives the same number"
-                               : noise);
+    orch_section_text(
+        section, "difference between %s (%s) and %s: %s%s", first, count, other, middle,
+        is_exact ? ". A simulation has no noise: a repeat gives the same number" : noise);
     g_autofree char *lost = orch_grid_lost_text(grid, winner->first);
     if (lost)
         orch_section_text(section, "%s: %s", first, lost);
     if (winner->others->len > 1)
         add_margins(section, grid, winner);
     if (winner->method)
-        orch_section_note(section, "corrected p: %s", winner->method);
+        orch_section_note(section, "p is %s", winner->method);
 }
 
 static bool fill(struct orch_section_context *a, GError **error)

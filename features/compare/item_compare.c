@@ -98,7 +98,7 @@ static void add_contrast(struct orch_section *section, const struct orch_section
     g_autofree char *noise = orch_difference_text(d, grid->better);
     const char *verdict = timing_verdict(grid, base, d);
     const char *unit = grid->units[0];
-    orch_section_text(section, "%s: %s%s%s. Difference from %s: %s%s%s%s, %s", label,
+    orch_section_text(section, "%s: %s%s%s. Difference from %s: %s%s%s%s%s", label,
                       verdict ? verdict : "", verdict ? ", " : "", own, of,
                       d->mean.mid > 0 ? "+" : "", mean, unit ? " " : "", unit ? unit : "", noise);
 }
@@ -112,21 +112,22 @@ static void note_contrasts(struct orch_section *section, const struct orch_secti
     if (g->columns->len)
         orch_section_note(
             section,
-            "p is two-sided. Bonferroni's correction of p and intervals is for %zu pairs: %zu "
+            "p is two-sided. p and the intervals are corrected for %zu pairs (Bonferroni): %zu "
             "comparison%s with %s, and the choice of the best %s of each from the same runs",
             pairs, tests, orch_plural(tests), of, axes);
     else if (pairs == 1)
         orch_section_note(section,
-                          "p is two-sided. One comparison with %s, so p needs no correction", of);
+                          "p is two-sided. It needs no correction, because only one setting is "
+                          "compared with the baseline");
     else if (pairs == tests)
         orch_section_note(section,
-                          "p is two-sided. Bonferroni's correction of p and intervals is for %zu "
-                          "comparisons with %s",
-                          pairs, of);
+                          "p is two-sided. p and the intervals are corrected for %zu comparisons "
+                          "with the baseline (Bonferroni)",
+                          pairs);
     else
         orch_section_note(section,
-                          "p is two-sided. Bonferroni's correction of p and intervals is for %zu "
-                          "comparisons in this question",
+                          "p is two-sided. p and the intervals are corrected for %zu comparisons "
+                          "in this question (Bonferroni)",
                           pairs);
 }
 
@@ -144,7 +145,7 @@ static void note_method(struct orch_section *section, const struct orch_section_
             "UNSURE: neither, so more repeats are needed",
             100 * SAME_TIME_SHARE, base->row);
     if (method)
-        orch_section_note(section, "corrected p: %s", method);
+        orch_section_note(section, "p is %s", method);
     else
         note_contrasts(section, g, base, tests, pairs);
 }
@@ -180,7 +181,7 @@ static void append_change(GString *out, const struct orch_section_grid *g, const
 static void append_named(GString *out, const struct orch_section_grid *g, const struct contrast *c)
 {
     g_autofree char *label = words_of(g, c->cell);
-    g_string_append_printf(out, "%s ", label);
+    g_string_append_printf(out, "%s, ", label);
     append_change(out, g, c);
 }
 
@@ -190,9 +191,9 @@ static void append_named(GString *out, const struct orch_section_grid *g, const 
 static void append_verdict(GString *out, const struct orch_section_grid *g,
                            const struct contrast *contrasts, size_t count, enum verdict verdict)
 {
-    static const char *const words[VERDICTS] = {"Better than this", "Worse than this",
-                                                "Different from this",
-                                                "Not clearly different from this", "Not tested"};
+    static const char *const words[VERDICTS] = {
+        "better than the baseline", "worse than the baseline", "different from the baseline",
+        "not clearly different from the baseline", "not tested"};
     g_autoptr(GPtrArray) named = g_ptr_array_new();
     const struct contrast *farthest = NULL;
     for (size_t i = 0; i < count; i++) {
@@ -205,13 +206,16 @@ static void append_verdict(GString *out, const struct orch_section_grid *g,
     }
     if (!named->len)
         return;
-    g_string_append_printf(out, ". %s: ", words[verdict]);
+    if (named->len <= NAMED_MOST)
+        g_string_append_printf(out, ". %c%s: ", g_ascii_toupper(*words[verdict]),
+                               words[verdict] + 1);
     for (guint i = 0; named->len <= NAMED_MOST && i < named->len; i++) {
         g_string_append(out, orch_answer_joint(i, named->len, named->len > 2));
         append_named(out, g, named->pdata[i]);
     }
     if (named->len > NAMED_MOST) {
-        g_string_append_printf(out, "%u settings, most of all ", named->len);
+        g_string_append_printf(out, ". %u settings are %s, most of all ", named->len,
+                               words[verdict]);
         append_named(out, g, farthest);
     }
 }
@@ -231,8 +235,8 @@ static void add_answer(struct orch_section *section, const struct orch_section_g
     for (enum verdict v = 0; v < VERDICTS; v++)
         append_verdict(text, g, contrasts, count, v);
     if (text->len)
-        orch_section_answer(section, "The others are compared with %s: %s %s%s%s%s", label, name,
-                            value, grid->units[0] ? " " : "", grid->units[0] ? grid->units[0] : "",
+        orch_section_answer(section, "The baseline, %s, has %s %s%s%s%s", label, name, value,
+                            grid->units[0] ? " " : "", grid->units[0] ? grid->units[0] : "",
                             text->str);
 }
 
@@ -333,9 +337,10 @@ static void add_change(struct orch_section *section, const struct orch_section_g
     orch_answer_spread_append(values, &was, g->grid->units[BEFORE]);
     g_string_append(values, " before, ");
     orch_answer_spread_append(values, &is, g->grid->units[AFTER]);
-    g_autofree char *noise = orch_difference_text(&d, g->grid->better);
+    g_autofree char *noise = orch_difference_text(&d, g->grid->better),
+                    *mean = orch_within_format(d.mean.mid, d.mean.low, d.mean.high);
     g_autofree char *label = words_of(g, cell);
-    orch_section_text(section, "%s: %s after. Difference: %s", label, values->str, noise);
+    orch_section_text(section, "%s: %s after. Difference: %s%s", label, values->str, mean, noise);
     g_string_append_printf(answer, ". %s: from %.4g to %.4g, ", label, was.centre, is.centre);
     append_change(answer, g, &change);
     g_string_append(answer, isnan(d.p)             ? ", not tested"

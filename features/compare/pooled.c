@@ -344,19 +344,24 @@ struct orch_difference orch_pooled_difference(const struct orch_pooled *p, const
 
 static const char *scale_text(const struct orch_metric_kind *kind)
 {
-    static const char *const texts[] = {[ORCH_SCALE_PLAIN] = "",
-                                        [ORCH_SCALE_LOG] = ", on a logarithmic scale",
-                                        [ORCH_SCALE_LOGIT] = ", on the scale arcsin(sqrt(share))"};
+    static const char *const texts[] = {
+        [ORCH_SCALE_PLAIN] = "",
+        [ORCH_SCALE_LOG] = ". Values are compared on a logarithmic scale",
+        [ORCH_SCALE_LOGIT] = ". Shares are compared as arcsin(sqrt(share)), so that "
+                             "the noise does not depend on the share"};
     return texts[kind->scale];
 }
 
 char *orch_pooled_text(const struct orch_pooled *p)
 {
     return g_strdup_printf(
-        "Tukey's range test for all %zu pairs of %zu settings, because the winner was picked from "
-        "the same runs. The noise is estimated from %zu settings together%s%s (%.0f degrees of "
-        "freedom), as it does not differ between them (Bartlett's test: p %.2f). For a pair of "
-        "settings with more noise than this estimate, the pair's own noise is used",
-        p->given * (p->given - 1) / 2, p->given, p->settings, scale_text(&p->kind),
-        p->by_seed ? ", without what each seed adds to all settings" : "", p->degrees, p->equal_p);
+        "corrected for all %zu pairs of %zu settings by Tukey's range test, because the winner was "
+        "picked from the same runs. No difference in noise is found between %zu settings "
+        "(Bartlett's test, p %.2f), so their noise is estimated together, with %.0f degrees of "
+        "freedom%s%s. If a pair of settings has more noise than this estimate, the pair's own "
+        "noise "
+        "is used",
+        p->given * (p->given - 1) / 2, p->given, p->settings, p->equal_p, p->degrees,
+        p->by_seed ? ". What a seed adds to all settings is subtracted first" : "",
+        scale_text(&p->kind));
 }

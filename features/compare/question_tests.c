@@ -320,9 +320,9 @@ bool orch_question_note_other(struct orch_section_context *a,
         g_autofree char *p = orch_p_format(d.p_corrected);
         orch_section_note(
             a->section,
-            "Question %s compares these two settings among %u settings, not among %u. There the "
-            "difference is %smore than noise (p %s). The two values of p differ because each is "
-            "corrected for all settings that its question compares",
+            "Question %s compares the same two settings, but as two of %u settings, not of %u. "
+            "There the difference is %smore than noise (p %s). The two values of p differ because "
+            "each is corrected for all settings of its question",
             item->question, settings, tests->settings->len, d.is_more_than_noise ? "" : "not ", p);
         return true;
     }

@@ -315,7 +315,8 @@ static void print_notes(const struct orch_curve_answer *answer, const struct orc
     if (has_form(answer, ORCH_CURVE_OPTIMUS))
         printf("optimus: loss = 1/(b0 k + b1) + b2, all b >= 0 (Peng et al. 2018, equation 1)\n");
     if (has_form(answer, ORCH_CURVE_OPTIMUS) && answer->has_errors)
-        printf("in brackets: standard errors, as if each point's error were independent\n");
+        printf("in brackets: standard errors, which assume that the errors of the points are "
+               "independent\n");
     if (has_form(answer, ORCH_CURVE_POWER))
         printf("power: loss = a + b (k + d)^-c\n");
     if (a->choice == ORCH_CURVE_AUTO)

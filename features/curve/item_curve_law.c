@@ -208,20 +208,21 @@ static void add_law(struct orch_section *section, const struct orch_curve_set_la
     orch_section_table(section, table);
     orch_section_note(
         section,
-        "from %d independent curve%s of %d network%s. Each parameter uses the features "
-        "that predict best those networks that are left out ('-': not used)%s",
+        "these terms are fitted to %d independent curve%s of %d network%s. For each parameter, "
+        "those features are "
+        "used that predict left-out networks best; '-' marks a feature that is not used%s",
         law->used, orch_plural(law->used), law->law->networks, orch_plural(law->law->networks),
-        law->law->networks < 3 ? ". With fewer than 3 networks it is a constant" : "");
+        law->law->networks < 3 ? ". With fewer than 3 networks each parameter is a constant" : "");
     if (law->copies)
         orch_section_note(
             section,
             "%d further curve%s equal%s one of these to the last bit, %s, and %s not used twice",
             law->copies, orch_plural(law->copies), law->copies == 1 ? "s" : "", law->copies_why,
             law->copies == 1 ? "is" : "are");
-    orch_section_note(section,
-                      "brackets: the standard error, with each network as one observation. Where "
-                      "the scale is ln, R2 is computed on logarithms. The left-out error is "
-                      "measured on networks that were used neither to choose features nor to fit");
+    orch_section_note(
+        section, "in brackets: the standard error, with each network as one observation. Where "
+                 "the scale is ln, R2 is computed on logarithms. The left-out error is the "
+                 "error for networks that were used neither to choose features nor to fit");
     add_few_networks(section, law);
     add_conditions(section, law);
     if (law->passed)
@@ -347,14 +348,13 @@ static void add_errors(struct orch_section *section, const GArray *held)
     const struct held *h = &g_array_index(held, struct held, 0);
     orch_section_note(
         section,
-        "b0 to b2: predicted%s. Error: the mean of |predicted - measured| / measured, from step "
-        "%.0f "
-        "on. 'predicted': of the predicted curve at each step. 'by ranges': of its means over %d "
-        "ranges of steps, which average the noise of batches out. 'layers + GPU': of the curve "
-        "that "
-        "the regression on layers and device predicts. 'its own fit': of the curve fitted to the "
-        "network itself, so noise alone. 'nearest network': of the curve of %s. 'mean curve': of "
-        "the mean of all fitted curves",
+        "b0 to b2 are predicted%s. Each error is the mean of |predicted - measured| / measured "
+        "from step %.0f on. Column 'predicted' has the error of the predicted curve at each step. "
+        "Column 'by ranges' has its error for means over %d ranges of steps, in which the noise of "
+        "single batches averages out. The other columns have the errors of other curves: of the "
+        "regression on layers and device ('layers + GPU'), of the network's own fit, which errs "
+        "only by noise ('its own fit'), of %s ('nearest network'), and of the mean of all fitted "
+        "curves ('mean curve')",
         h->predicted->count > 1 ? " (first stage)" : "", ceil(h->from_k), RANGES,
         h->nearest ? h->nearest : "the nearest network");
 }

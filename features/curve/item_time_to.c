@@ -430,18 +430,18 @@ static void add_answer(struct orch_section *section, const struct answer *a)
             least = time_of(a, p, w) < time_of(a, p, least) ? w : least;
         g_autofree char *first = orch_duration_format(time_of(a, p, 0));
         g_autofree char *best = orch_duration_format(time_of(a, p, least));
-        g_string_append_printf(text, "%swith %d parameter server%s it takes %s with %d worker%s",
-                               p ? ". " : "", (int)a->servers[p], orch_plural(a->servers[p]), first,
-                               (int)a->workers[0], orch_plural(a->workers[0]));
+        g_string_append_printf(text, "%s%d parameter server%s: %s with %d worker%s",
+                               p ? ". With " : "", (int)a->servers[p], orch_plural(a->servers[p]),
+                               first, (int)a->workers[0], orch_plural(a->workers[0]));
         if (least)
-            g_string_append_printf(text, ", and the shortest time is %s with %d worker%s%s", best,
+            g_string_append_printf(text, "; the shortest time is %s with %d worker%s%s", best,
                                    (int)a->workers[least], orch_plural(a->workers[least]),
                                    (double)a->workers[least] > most_measured(a) ? " (extrapolated)"
                                                                                 : "");
     }
     if (text->len)
-        orch_section_answer(section, "time that %s is predicted to take to accuracy %g. %s",
-                            a->net->name, a->accuracy, text->str);
+        orch_section_answer(section, "predicted time of %s to accuracy %g, with %s", a->net->name,
+                            a->accuracy, text->str);
 }
 
 static void add_epochs(struct orch_section *section, const struct answer *a)
@@ -453,10 +453,10 @@ static void add_epochs(struct orch_section *section, const struct answer *a)
                           a->asked, a->accuracy, a->net->name);
     orch_section_note(
         section,
-        "%s has accuracy %g when its loss is %.4g. This is a fit in which accuracy never "
-        "falls when the loss does (isotonic), to %zu points of %d independent curves "
-        "of %d networks. The predicted curve reaches this loss after %.0f steps, which "
-        "are %.2f epochs of %.0f images",
+        "%s has accuracy %g when its loss is %.4g. This follows from %zu points of %d independent "
+        "curves of %d networks, by a fit in which accuracy never falls when the loss falls "
+        "(isotonic regression). The predicted curve reaches this loss after %.0f steps, which are "
+        "%.2f epochs of %.0f images",
         a->net->name, a->accuracy, a->loss, a->bridge->count, orch_curve_set_independent(a->set),
         (int)a->set->nets->len, ceil(a->epochs * a->like->steps_per_epoch), a->epochs,
         a->like->images);
@@ -479,12 +479,12 @@ static void add_basis(struct orch_section *section, const struct answer *a)
     int single = 0;
     for (int i = 0; i < a->share_count; i++) {
         const struct share *s = &a->shares[i];
-        g_string_append_printf(text, "%s%g images: %zu run%s, %zu timed epoch%s", i ? "; " : "",
-                               s->batch, s->runs, orch_plural((int64_t)s->runs), s->epochs,
-                               orch_plural((int64_t)s->epochs));
+        g_string_append_printf(text, "%s%zu timed epoch%s of %zu run%s with %g images",
+                               i ? ", " : "", s->epochs, orch_plural((int64_t)s->epochs), s->runs,
+                               orch_plural((int64_t)s->runs), s->batch);
         single += s->epochs <= 1;
     }
-    orch_section_note(section, "each step time is a mean: of %s%s", text->str,
+    orch_section_note(section, "each step time is a mean over %s%s", text->str,
                       a->shares[0].first_epoch > 1 ? " (the first epoch of a run is left out)"
                                                    : "");
     if (single)
@@ -505,8 +505,8 @@ static void add_fitted_samples(struct orch_section *section, const struct answer
         g_string_append_printf(text, "%s%d", p ? ", " : "", SAMPLE_SERVERS[p]);
     orch_section_note(
         section,
-        "the speed model is fitted to %zu samples: %d measured batch sizes, each with "
-        "%s parameter servers, for which the time of the exchange is computed",
+        "the speed model is fitted to %zu samples: %d measured batch sizes, each combined with "
+        "%s parameter servers, whose time of the exchange is computed",
         (size_t)a->share_count * G_N_ELEMENTS(SAMPLE_SERVERS), a->share_count, text->str);
     g_string_free(text, TRUE);
 }
@@ -515,18 +515,19 @@ static void add_samples(struct orch_section *section, const struct answer *a)
 {
     GString *text = g_string_new(NULL);
     for (int i = 0; i < a->share_count; i++)
-        g_string_append_printf(text, "%s%g images %.4g s", i ? ", " : "", a->shares[i].batch,
-                               a->shares[i].step_s);
+        g_string_append_printf(text, "%s%.4g s for %g images", i ? ", " : "", a->shares[i].step_s,
+                               a->shares[i].batch);
     orch_section_note(section,
-                      "measured: a worker's step (forward, backward, update, loading) on %s: %s",
+                      "measured on %s: a worker's step (forward, backward, update, loading) takes "
+                      "%s",
                       a->device, text->str);
     g_string_free(text, TRUE);
     add_basis(section, a);
     orch_section_note(
         section,
-        "computed, not measured: the exchange of w workers with p servers takes 2 w S "
-        "/ (p B) + 2 L (w + p), with S = %.4g MB (%.0f parameters in fp32), B = %g "
-        "Gbit/s and L = %g us of %s (%s). All workers share a server's link",
+        "computed, not measured: the exchange of w workers with p servers takes 2 w S / (p B) + 2 "
+        "L (w + p). Size S is %.4g MB (%.0f parameters in fp32). Bandwidth B is %g Gbit/s and "
+        "latency L is %g us, which are those of %s (%s). All workers share the link of a server",
         bytes_of(a) / 1e6, a->net->params, a->link->gbit_s, a->link->latency_us, a->link->name,
         a->link->source);
     add_fitted_samples(section, a);
@@ -544,9 +545,9 @@ static void add_model(struct orch_section *section, const struct answer *a)
     }
     orch_section_note(
         section,
-        "synchronous speed model for w workers, p servers and a batch of M = %g "
-        "(Peng et al. 2018, equation 4; non-negative least squares): seconds a step = "
-        "%s",
+        "speed model of synchronous training with w workers, p servers and a batch of M = %g: "
+        "seconds per step = %s. It is equation 4 of Peng et al. 2018, fitted by non-negative "
+        "least squares",
         a->total_batch, text->str);
     g_string_free(text, TRUE);
     const char *warning = orch_speed_warning(a->model);

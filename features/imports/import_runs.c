@@ -68,7 +68,10 @@ static void search(const char *folder, const char *name, int depth, GPtrArray *r
 {
     g_autoptr(GPtrArray) entries = orch_import_entries(folder);
     if (depth > DEPTH_MAX || runs->len >= RUNS_MAX) {
-        orch_import_warn(warnings, "'%s' was not searched: too deep, or too many runs", folder);
+        orch_import_warn(
+            warnings,
+            "folder '%s' was not searched: too deep below the first folder, or too many runs",
+            folder);
         return;
     }
     if (has(folder, "meta.yaml") && orch_import_mlflow_part(folder, runs, warnings))

@@ -471,8 +471,9 @@ static void check_layerwise(struct report_item *item)
         orch_recipe_error_at(item->draft, item->spec, "name the artifact with the measured layers",
                              "'layerwise' needs 'conv' or 'dense', or both, or 'rows'");
     if (rows && (has_tables || orch_yaml_get(item->spec, "hold_out")))
-        orch_recipe_error_at(item->draft, rows, "leave 'conv', 'dense' and 'hold_out' out",
-                             "'layerwise' with 'rows' sums the parts measured on the same device");
+        orch_recipe_error_at(item->draft, rows,
+                             "leave 'conv', 'dense' and 'hold_out' out, or leave 'rows' out",
+                             "'layerwise' takes either 'rows', or 'conv', 'dense' and 'hold_out'");
 }
 
 const struct orch_report_kind ORCH_REPORT_LAYERWISE = {

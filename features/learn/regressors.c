@@ -259,8 +259,9 @@ GPtrArray *orch_regressors_compare(const struct orch_rows *rows,
                                    uint64_t seed, GError **error)
 {
     if (rows->rows < ROWS_MIN) {
-        orch_error_set(error, ORCH_ERROR_USAGE, NULL, "%zu rows, but comparing models needs %d",
-                       rows->rows, ROWS_MIN);
+        orch_error_set(error, ORCH_ERROR_USAGE, NULL,
+                       "there are only %zu rows, but comparing models needs %d", rows->rows,
+                       ROWS_MIN);
         return NULL;
     }
     for (int i = 0; models[i]; i++)

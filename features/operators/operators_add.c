@@ -431,7 +431,8 @@ static bool add_output(struct operators_call *c, GError **error)
 {
     struct operators_reading *r = c->r;
     if (c->in_count != 1 || !c->in[0].value || c->in[0].value->node < 0)
-        return orch_operators_fail(r, error, "an output needs one operand, an operator's result");
+        return orch_operators_fail(
+            r, error, "the 'in' of an output needs one entry: the result of an operator");
     int node = node_of(c, &c->in[0]);
     orch_net_declare_output(&r->builder, node);
     r->builder.net->classes = orch_net_node(r->builder.net, node)->out.c;

@@ -163,7 +163,9 @@ static bool read_operand(struct operators_call *c, const json_t *pair, GError **
             return orch_operators_fail(r, error, "'in' names the result of a later operator");
         in->value = &g_array_index(r->values, struct operators_value, id);
     } else if (!json_is_null(source))
-        return orch_operators_fail(r, error, "an entry of 'in' begins with no id, name or null");
+        return orch_operators_fail(r, error,
+                                   "an entry of 'in' must begin with the id of an operator, the "
+                                   "name of a parameter, or null");
     return read_sizes(r, json_array_get(pair, 1), &in->sizes, error);
 }
 

@@ -196,7 +196,8 @@ static void check_names(struct orch_pack *pack, struct orch_store *store)
     for (guint i = 0; runs && i < runs->len; i++) {
         const struct orch_run *run = runs->pdata[i];
         if (!declares(pack, run->who) && g_hash_table_add(others, run->who))
-            problem(pack, "runs made by %s are in the pack of %s, which does not declare them",
+            problem(pack,
+                    "runs made by %s are in the pack of %s, but the pack does not name this author",
                     run->who, orch_json_text(pack->json, "who", "nobody"));
     }
 }

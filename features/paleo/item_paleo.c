@@ -166,8 +166,10 @@ static bool fill(struct paleo_section *p, struct orch_table *table, GError **err
         split_name(p->nets->pdata[i], &net, &by);
         struct counted of = {0}, other = {0};
         if (is_ratio && orch_paleo_net_is_own(net)) {
-            orch_error_set(error, ORCH_ERROR_RECIPE, "for example 'resnet50-v1 by paleo:resnet50'",
-                           "the peak needs a network of 'orch net ls' as the first, not '%s'", net);
+            orch_error_set(
+                error, ORCH_ERROR_RECIPE, "for example 'resnet50-v1 by paleo:resnet50'",
+                "'%s' must be a network of 'orch net ls', because the peak is computed for it",
+                net);
             return false;
         }
         bool ok = count_net(is_ratio ? net : by, &of, error) &&
@@ -225,9 +227,8 @@ static void add_method(const struct paleo_section *p)
     orch_section_note(
         p->a->section,
         "practical: PALEO's forward pass of a batch of %" G_GINT64_FORMAT
-        " on %s%s (%s GFLOP/s, %s GiB/s%s), of which programs reach the share PPP (platform "
-        "percent of "
-        "peak)",
+        " on %s%s (%s GFLOP/s, %s GiB/s%s). PPP (platform percent of peak) is the share of these "
+        "peaks that programs reach",
         p->options.batch, is_own ? "paleo:" : "", device->name, peak, bandwidth,
         is_own && strcmp(device->name, "K80") == 0 ? "; the whole board at its base clock" : "");
     orch_section_note(p->a->section,

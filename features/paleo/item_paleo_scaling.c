@@ -145,7 +145,7 @@ static bool predict(struct scaling_item *s, GError **error)
             orch_paleo_net_is_own(s->net) ? "predicted" : "all series", s->net, (int)input.c,
             (int)input.h, (int)input.w, orch_layer_table_params(layers),
             orch_paleo_net_is_own(s->net)
-                ? ", which is the network of PALEO's repository; the trainings and the simulation "
+                ? ". This is the network of PALEO's repository. The trainings and the simulation "
                   "use orch's network, which has the batch normalisation of the published one"
                 : "");
     orch_layer_table_free(layers);
@@ -304,8 +304,8 @@ static void note_own_device(const struct scaling_item *s)
                                    orch_plural(s->workers[i]));
     }
     orch_section_note(s->a->section,
-                      "PALEO's repository describes the %s by %g GFLOP/s and %g GiB/s. For these, "
-                      "PALEO predicts %s",
+                      "PALEO's repository gives the %s %g GFLOP/s and %g GiB/s. With these, PALEO "
+                      "predicts %s",
                       own->name, own->peak_gflops, own->bandwidth_gib_s, rates->str);
     orch_layer_table_free(layers);
 }
@@ -318,9 +318,8 @@ static void add_method(const struct scaling_item *s)
     orch_section_note(
         s->a->section,
         "predicted: by PALEO for %s %s (%g GFLOP/s, %.4g GiB/s), with %s, %s scaling, batch "
-        "%" G_GINT64_FORMAT
-        " and the link %s (%g Gbit/s), where programs reach a share of the peak "
-        "(PPP) of %g in computing and %g in communication",
+        "%" G_GINT64_FORMAT " and the link %s (%g Gbit/s). Programs are assumed to reach %g of "
+        "the peak in computing, and %g in communication (platform percent of peak, PPP)",
         is_own ? "its" : "one", o->device.name, o->device.peak_gflops, o->device.bandwidth_gib_s,
         orch_paleo_scheme_name(o->scheme), o->scaling == ORCH_PALEO_STRONG ? "strong" : "weak",
         o->batch, o->network.name, o->network.gbit_s, o->ppp_comp, o->ppp_comm);
@@ -338,7 +337,8 @@ static void add_method(const struct scaling_item *s)
     if (s->has[SIMULATED])
         orch_section_note(
             s->a->section,
-            "simulated: no machine ran these trainings ('orch plugin show simcluster')");
+            "simulated: computed by SimGrid ('orch plugin show simcluster'), so no machine ran "
+            "these trainings");
 }
 
 /* A series' first and last number of workers that have a throughput. False: none has. */

@@ -176,7 +176,7 @@ static int answer(struct orch_cli *cli, const struct predict_options *o,
         : o->pareto && !q->is_ranking ? "option '--pareto' needs several GPUs"
                                       : NULL;
     if (why) {
-        refuse(q->is_ranking ? "name one model, for example --gpu 8xH100"
+        refuse(q->is_ranking ? "name one model of GPU, for example --gpu 8xH100"
                              : "use --gpu all, or name several GPUs",
                why, error);
         return -1;

@@ -162,7 +162,8 @@ static bool settle_others(struct asking *a, GError **error)
     }
     if (!missing->len)
         return true;
-    orch_error_set(error, ORCH_ERROR_USAGE, hint->str, "no value is given for %s", missing->str);
+    orch_error_set(error, ORCH_ERROR_USAGE, hint->str, "no value is given for parameter %s",
+                   missing->str);
     return false;
 }
 
@@ -336,7 +337,8 @@ static void print_json(const struct asking *a, json_t *list)
 static void warn(const struct asking *a)
 {
     if (!a->trained->is_used)
-        orch_cli_warn(a->cli, "predictor '%s' is not better than the nearest measurement",
+        orch_cli_warn(a->cli,
+                      "predictor '%s' is not better than taking the time of the most similar run",
                       a->trained->name);
     if (a->newer)
         orch_cli_warn(a->cli,

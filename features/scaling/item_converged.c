@@ -210,20 +210,20 @@ static struct orch_table *make_table(const struct gathered *g, const GPtrArray *
     return table;
 }
 
-/* ", where it ends at 0.9638, 5.9 times the best" */
+/* ". It ends at 0.9638, which is 5.9 times the best end" */
 static void append_end(GString *text, const struct setting *s, const struct setting *best,
                        const char *end)
 {
     const double times = best ? stat_of(s->ends).mean / stat_of(best->ends).mean : 1;
-    g_string_append_printf(text, ", where it ends at %s", end);
+    g_string_append_printf(text, ". It ends at %s", end);
     if (s == best)
-        g_string_append(text, ", the best");
+        g_string_append(text, ", which is the best end of all settings");
     else if (best && left_of(s, best) > LEFT_MOST && isfinite(times) && times > 0)
-        g_string_append_printf(text, ", %.2g times the best", times);
+        g_string_append_printf(text, ", which is %.2g times the best end", times);
 }
 
-/* "train loss stands still with learning rate 0.1, where it ends at 0.021, the best. Train loss
- * still falls with learning rate 0.01, where it ends at 0.4" */
+/* "with learning rate 0.1, train loss stands still. It ends at 0.021, which is the best end of all
+ * settings. With learning rate 0.01, train loss still falls. It ends at 0.4" */
 static void add_answer(struct orch_section *section, const struct gathered *g, const GPtrArray *by,
                        const char *name, double within)
 {
@@ -240,10 +240,10 @@ static void add_answer(struct orch_section *section, const struct gathered *g, c
             if (!s->changes->len || strcmp(verdict_of(s, best, within), verdicts[v]) != 0)
                 continue;
             g_autofree char *end = orch_number_format(stat_of(s->ends).mean);
-            g_string_append_printf(text, "%s%s %s", text->len ? ". " : "", words, verdicts[v]);
             if (by->len)
-                g_string_append_printf(text, " with %s%s%s", by->len == 1 ? axis : "",
-                                       by->len == 1 ? " " : "", s->label);
+                g_string_append_printf(text, "%s %s%s%s, ", text->len ? ". With" : "with",
+                                       by->len == 1 ? axis : "", by->len == 1 ? " " : "", s->label);
+            g_string_append_printf(text, "%s %s", words, verdicts[v]);
             if (isfinite(stat_of(s->ends).mean))
                 append_end(text, s, best, end);
         }
@@ -272,11 +272,11 @@ static bool fill(struct orch_section_context *a, GError **error)
         if (stretch)
             orch_section_note(
                 a->section,
-                "change: of the mean over the last %zu point%s from the mean over the "
-                "%zu before. Stands still: the change is within %g %% in every "
-                "repeat. Has not converged: it stands still, although more than %.0f "
-                "%% of the way from its start to the best end is left, as with a "
-                "small learning rate",
+                "change: the mean of the last %zu point%s compared with the mean of the %zu "
+                "before. 'stands still': the change is within %g %% in every repeat. 'has not "
+                "converged': the curve stands still, although more than %.0f %% of the way from "
+                "its start to the best end of all settings is left. A small learning rate is a "
+                "usual cause",
                 stretch, orch_plural((int64_t)stretch), stretch, 100 * within, 100 * LEFT_MOST);
     }
     if (ok)

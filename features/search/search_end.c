@@ -174,7 +174,7 @@ static void print_effect(struct ending *end, const char *metric,
                          const struct orch_stop_effect *effect)
 {
     if (effect->nothing)
-        orch_cli_info(end->cli, "'stop' could stop no trial%s, judging '%s': %s",
+        orch_cli_info(end->cli, "the rule 'stop' could stop no trial%s by its values of '%s': %s",
                       effect->is_in_part ? " in some brackets" : "", metric, effect->nothing);
     if (effect->late > effect->in_time)
         orch_cli_info(

@@ -89,7 +89,7 @@ static bool look_at_claims(struct orch_cli *cli, const struct coverage_options *
         return false;
     }
     const char *end = strchr(problem->message, '\n');
-    orch_cli_info(cli, "the claims of others are not known: %.*s",
+    orch_cli_info(cli, "it is not known which trials others are running: %.*s",
                   end ? (int)(end - problem->message) : (int)strlen(problem->message),
                   problem->message);
     return true;

@@ -62,8 +62,8 @@ static void print(struct orch_cli *cli, const struct orch_slurm_submission *s,
     for (guint i = 0; i < s->problems->len; i++)
         orch_cli_info(cli, "%s", (const char *)s->problems->pdata[i]);
     if (s->not_run)
-        orch_cli_info(cli, "%u trial%s not submitted: %s a trial that does not run", s->not_run,
-                      s->not_run == 1 ? " was" : "s were",
+        orch_cli_info(cli, "%u trial%s not submitted: %s the result of a trial that does not run",
+                      s->not_run, s->not_run == 1 ? " was" : "s were",
                       s->not_run == 1 ? "it needs" : "they need");
     if (s->held_back)
         orch_cli_info(cli, "%u trial%s held back: by the forecasts, the %s would be exceeded",

@@ -177,7 +177,8 @@ static void read_condition(struct reader *reader, const struct orch_space *space
         parent >= 0 ? orch_space_param(space, (unsigned)parent) : NULL;
     if (!param || param->kind != ORCH_SPACE_CHOICE) {
         complain(reader, at, "name an earlier parameter that has choices",
-                 "'%s' is no earlier parameter with choices", name ? name : "");
+                 "the condition names '%s', which is no earlier parameter with choices",
+                 name ? name : "");
         return;
     }
     orch_space_skip_blanks(&reader->at);

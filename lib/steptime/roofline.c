@@ -73,13 +73,14 @@ static bool check(const struct orch_roofline_device *d, const struct orch_roofli
 {
     if (w->batch < 1) {
         orch_error_set(error, ORCH_ERROR_USAGE, "use at least 1 image",
-                       "the batch size is %" G_GINT64_FORMAT " images", w->batch);
+                       "the batch size must be above 0, found %" G_GINT64_FORMAT, w->batch);
         return false;
     }
     if (!share_ok(d->compute_share) || !share_ok(d->memory_share)) {
-        orch_error_set(
-            error, ORCH_ERROR_USAGE, "use fractions above 0 and at most 1, for example 0.5",
-            "the fractions of peak and bandwidth are %g and %g", d->compute_share, d->memory_share);
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "use fractions above 0 and at most 1, for example 0.5",
+                       "not a fraction of the peak and of the bandwidth: %g and %g",
+                       d->compute_share, d->memory_share);
         return false;
     }
     if (!(d->peak_flops > 0) || !(d->bandwidth > 0)) {

@@ -109,7 +109,9 @@ static bool read_span(const char *name, const json_t *entry, struct span *out, G
     uint64_t size = orch_dtype_bytes(out->dtype);
     if (count < 0 || (uint64_t)count > ORCH_WEIGHTS_BYTES_MAX / size ||
         (uint64_t)count * size != out->end - out->begin)
-        return damaged(error, "tensor '%s' has %" G_GUINT64_FORMAT " bytes, not those of its shape",
+        return damaged(error,
+                       "tensor '%s' has %" G_GUINT64_FORMAT
+                       " bytes, but its shape needs another number",
                        name, out->end - out->begin);
     return true;
 }

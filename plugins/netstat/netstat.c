@@ -233,9 +233,9 @@ static void report_published(const struct params *p, const struct orch_net *net,
     }
     g_autofree char *counted = orch_net_count_format(orch_net_operations(&sum, 1));
     g_autofree char *theirs = orch_net_count_format((int64_t)published->operations);
-    g_autofree char *text =
-        g_strdup_printf("published_operations = %s (%s); counted here: %s%s%s", theirs,
-                        published->source, counted, *published->note ? ": " : "", published->note);
+    g_autofree char *text = g_strdup_printf("published_operations = %s (%s); counted here: %s%s%s",
+                                            theirs, published->source, counted,
+                                            *published->note ? ". Reason: " : "", published->note);
     host->note(host, text);
 }
 

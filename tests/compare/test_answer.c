@@ -166,7 +166,7 @@ static void test_one_repeat(void **state)
     assert_true(isnan(winner.margins[0].mean.low)); /* without repeats there is no test */
     g_autofree char *text = orch_difference_text(&winner.margins[0], NULL);
     orch_winner_clear(&winner);
-    assert_non_null(strstr(text, "cannot be distinguished from noise"));
+    assert_non_null(strstr(text, "cannot distinguish from noise"));
     end(&b);
 }
 
@@ -181,7 +181,7 @@ static void test_shared_weights(void **state)
     struct bench b = begin(WARM, G_N_ELEMENTS(WARM), "result accuracy", "lr", "");
     g_autofree char *text = orch_grid_shared_base(b.grid, b.store);
     assert_string_equal(text, "the 3 repeats share one pretrained model (weights), so their spread "
-                              "does not include how much the result varies with that model");
+                              "does not show how much the result would vary with another model");
     end(&b);
     b = begin(WARM, 1, "result accuracy", "lr", "");
     assert_null(orch_grid_shared_base(b.grid, b.store));

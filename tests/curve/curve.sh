@@ -66,7 +66,7 @@ report:
 R
 ok orch run c.recipe family -q
 ok orch report c.recipe family
-has '4 of 4 curves have a model'
+has '4 of 4 curves have a fitted model'
 has 'left-out network is not among'
 has "missing: there is no run of the network that 'held_out' names"
 has 'to have it: orch run c.recipe held speed'
@@ -98,7 +98,7 @@ ok orch curve --where 'experiment=family' --net resnet-cifar:20 --format csv
 has 'step,loss'
 ok orch curve --where 'experiment=family and net=resnet-cifar:8' --net resnet-cifar:20
 has 'needs runs of at least 3 networks'
-has 'it is a constant'
+has 'each parameter is a constant'
 fails 2 orch curve --where 'experiment=family' --net resnet-cifar:21
 says 'resnet-cifar'
 fails 2 orch curve --where 'experiment=family' --net resnet-cifar:20 --gpu V100
@@ -134,13 +134,13 @@ steps = int(re.search(r"after (\d+) steps", text).group(1))
 assert abs(steps - (1 / (0.6 - 0.25) - 0.4) / 0.03) < 8, steps
 assert re.search(r"reached this accuracy at epoch (\d+)", text).group(1) == "9", text
 # a worker's step: 2 ms + 1 ms an image
-assert "64 images 0.066 s, 32 images 0.034 s, 16 images 0.018 s" in text, text
+assert "0.066 s for 64 images, 0.034 s for 32 images, 0.018 s for 16 images" in text, text
 assert "measured:" in text and "computed, not measured:" in text
 speeds = {}
 for r in rows:
     if len(r) > 5 and r[0] in "1248" and r[1] in ("64", "32", "16", "8"):
         speeds[int(r[0])] = float(r[2])
-S = float(re.search(r"S = ([\d.]+) MB", text).group(1)) * 1e6
+S = float(re.search(r"S is ([\d.]+) MB", text).group(1)) * 1e6
 for w, f in speeds.items():
     t = 0.002 + 0.064 / w + 2 * w * S / (2 * 1.25e9) + 2 * 30e-6 * (w + 2)
     assert abs(f * t - 1) < 0.01, (w, f, 1 / t)
@@ -151,7 +151,7 @@ ok orch report c.recipe --json
 python3 - "$SCRATCH/out" <<'P' || _fail 'the charts are wrong'
 import json, sys
 sections = json.load(open(sys.argv[1]))["sections"]
-for section, start in zip(sections, ("4 of 4 curves could be fitted, with a mean error of ", "Error of the predicted curve: ", "Time that resnet-cifar:20 is predicted to take to accuracy ")):
+for section, start in zip(sections, ("4 of 4 curves could be fitted, with a mean error of ", "Error of the predicted curve: ", "Predicted time of resnet-cifar:20 to accuracy ")):
     assert section["blocks"][0]["kind"] == "answer" and section["blocks"][0]["text"].startswith(start), section["blocks"][0]
 # the line below it has the parameters of all four models
 said, rows = next(b["text"] for b in sections[0]["blocks"] if b["kind"] == "text" and b["text"].startswith("parameter b0: ")), next(b["rows"] for b in sections[0]["blocks"] if "rows" in b)

@@ -50,12 +50,12 @@ report:
 R
 ok orch run c.recipe -q
 ok orch report c.recipe
-has '8 of 8 curves have a model, but only 4 of these are independent of each other'
+has '8 of 8 curves have a fitted model. Of these models, only 4 are independent of each other'
 has 'are one model: resnet-cifar:8 on 2 threads = on 1 thread'
-has 'from 4 independent curves of 4 networks'
+has 'fitted to 4 independent curves of 4 networks'
 has '4 further curves equal one of these to the last bit'
 has 'the device matters cannot be tested: the losses on the devices are equal'
-has 'over 4 independent curves with 2 terms'
+has 'Its 2 terms are fitted to 4 independent curves'
 has 'the 2 curves of left-out networks count as 1: some are equal to the last bit'
 has_not 'as expected'
 has_not 'F('
@@ -76,7 +76,7 @@ sed '/reuse: device$/s/$/\n    seed: device/; s/reuse: device }/reuse: device, s
 sed -i 's/^recipe: c/recipe: d/' d.recipe
 ok orch run d.recipe -q
 ok orch report d.recipe
-has '8 of 8 curves have a model, 8 of these are independent of each other'
+has '8 of 8 curves have a fitted model. Of these models, 8 are independent of each other'
 has 'from 8 independent curves of 4 networks'
 has 'F(1, 3) = '
 has_not 'equal to the last bit'
@@ -115,5 +115,5 @@ sed 's/law.plugin/shift.plugin/; s/^recipe: d/recipe: f/; /^  two:/a\    with: {
 ok orch run f.recipe -q
 ok orch report f.recipe
 has 'b1 on 2 threads is'
-has 'of its standard errors from 0, but no effect of the device is shown'
+has 'times its standard error, but this does not show an effect of the device'
 has 'No effect of the device is found'

@@ -129,7 +129,7 @@ P
 sed 's/experiments: \[layers, whole\]/experiments: [layers, whole, job]/' lesson.recipe >early.recipe
 ok orch run early.recipe job -x net=lenet5 -x batch=16 --db other.db --no-progress
 ok orch report early.recipe job -x net=lenet5 -x batch=16 --db other.db
-has 'missing: 3 rows, but comparing models needs 10'
+has 'missing: there are only 3 rows, but comparing models needs 10'
 has 'no layers are measured yet'
 has 'to have it: orch run early.recipe -x net=lenet5 -x batch=16 --db other.db layers whole'
 has 'to have it: more settings: orch run early.recipe, '

@@ -107,7 +107,7 @@ retar w/r.orch name.orch '
 def change(d): d["who"] = "eve"
 pack(change); put("report.json", get("report.json")[1].replace(b"\"who\": \"ada\"", b"\"who\": \"eve\"")); relist()'
 fails 7 orch verify name.orch
-has 'runs made by ada are in the pack of eve, which does not declare them'
+has 'runs made by ada are in the pack of eve, but the pack does not name this author'
 # whose they are changed in a run: its digest tells
 retar w/r.orch who.orch 'f = get("runs/"); f[1] = f[1].replace(b"\"ada\"", b"\"eve\"").replace(b"\"bob\"", b"\"eve\"")'
 fails 7 orch verify who.orch

@@ -127,7 +127,7 @@ says 'measured: 100 to 400'
 wrong '-x 300' "'300' has no '='"
 wrong '-x n=300 -x n=400' "'n' is given twice"
 wrong '-x n=300,kind=' "'' is not a value for 'kind'"
-wrong '-x n=300' "no value is given for 'batch' (measured: 64 to 256), 'kind' (measured: exact, fast)"
+wrong '-x n=300' "no value is given for parameter 'batch' (measured: 64 to 256), 'kind' (measured: exact, fast)"
 says 'add -x batch='
 wrong '-x n=300 --gpu V100' "'--gpu' has no effect with --experiment"
 fails 2 orch predict -x n=300

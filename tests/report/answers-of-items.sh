@@ -53,9 +53,9 @@ for section in json.load(open(sys.argv[1]))["sections"]:
     said[section["title"]] = section["blocks"][0]["text"]
 NUMBER, INTERVAL = r"-?[\d.]+", r"\((?:95 % interval )?-?[\d.]+ to -?[\d.]+\)"
 want = {
-    "Compare": rf"The others are compared with plain mode: final accuracy 0\.[45]\d*\. Better than this: good mode by \+0\.[12]\d* {INTERVAL}\. "
-               rf"Worse than this: bad mode by -0\.[23]\d* {INTERVAL}\. Not clearly different from this: same mode by \+?{NUMBER} {INTERVAL}",
-    "Untested": rf"The others are compared with plain mode: wall time {NUMBER} s\. Not tested: good mode by \+{NUMBER} s",
+    "Compare": rf"The baseline, plain mode, has final accuracy 0\.[45]\d*\. Better than the baseline: good mode, by \+0\.[12]\d* {INTERVAL}\. "
+               rf"Worse than the baseline: bad mode, by -0\.[23]\d* {INTERVAL}\. Not clearly different from the baseline: same mode, by \+?{NUMBER} {INTERVAL}",
+    "Untested": rf"The baseline, plain mode, has wall time {NUMBER} s\. Not tested: good mode, by \+{NUMBER} s",
     "Sides": rf"The mean error of 2 predictions is {NUMBER} %\. The largest error is \+{NUMBER} %, for \w+",
     "Gain": rf"Gain in final accuracy for each additional % of wall time, compared with plain: 0\.00[12]\d* {INTERVAL} for good",
     "Until": rf"Median time to target: {NUMBER} s for plain mode \(5 of 5 runs reached the target, coefficient of variation {NUMBER} % with 95 % interval {NUMBER} % to {NUMBER} %\)(; and .*)?",

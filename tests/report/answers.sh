@@ -67,9 +67,9 @@ for section in json.load(open(sys.argv[1]))["sections"]:
     if "answer" in kinds:
         said[section["title"]] = section["blocks"][0]["text"]
 want = {
-    "Line": "Rate rises from 100 images/s at 1 worker to 400 images/s at 4 workers, 4 times the first value; the ideal is 400 images/s",
-    "Lines": "Rate with weak mode rises from 100 images/s at 1 worker to 400 images/s at 4 workers, 4 times the first value. "
-             "Rate with strong mode rises from 75 images/s at 1 worker to 300 images/s at 4 workers, 4 times the first value",
+    "Line": "Rate rises from 100 images/s at 1 worker to 400 images/s at 4 workers, which is 4 times the first value; the ideal is 400 images/s",
+    "Lines": "Rate with weak mode rises from 100 images/s at 1 worker to 400 images/s at 4 workers, which is 4 times the first value. "
+             "Rate with strong mode rises from 75 images/s at 1 worker to 300 images/s at 4 workers, which is 4 times the first value",
     "Bars": "Rate: 200 images/s for weak and 150 images/s for strong",
     "Few cells": "Rate: 75 images/s for 1 worker, 150 images/s for 2 workers and 300 images/s for 4 workers. Share: 0.5000 in each of 3 settings",
     "Many cells": "Rate, weak mode: 100 images/s for 1 worker, 200 images/s for 2 workers and 400 images/s for 4 workers. "

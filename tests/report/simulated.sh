@@ -33,7 +33,7 @@ P
 # a repeat of a simulation gives the same number: one run each decides which setting is best
 ok orch report s.recipe --only 4
 has 'Best of 2 settings: rate 2. Its rate is 2 images/s. It is better than rate 1, by 1 image'
-has 'a simulation has no noise'
+has 'A simulation has no noise'
 has_not 'without a verdict'
 ok orch report s.recipe --only 5
 has 'without a test for noise'

@@ -81,7 +81,7 @@ refused 'width: uniform(1, 128)' '' 'the parameter takes only whole numbers'
 refused 'width: int(8, 128' '' "')' is missing"
 refused 'width: 8' '' "'8' is no range"
 refused 'widht: int(8, 128)' '' "unknown parameter 'widht'" "did you mean 'width'"
-refused 'width: int(8, 128) if optimizer = sgd' '' "'optimizer' is no earlier parameter with choices"
+refused 'width: int(8, 128) if optimizer = sgd' '' "the condition names 'optimizer', which is no earlier parameter with choices"
 refused '' '{ metric: min val_accuracy }' "plugin 'model' reports no 'val_accuracy'" 's.recipe:11'
 refused '' '{ metric: lowest val_loss }' "'lowest val_loss' is not an objective"
 refused '' '{ metric: min val_loss, sampler: genetic }' sampler

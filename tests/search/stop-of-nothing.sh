@@ -20,7 +20,7 @@ says "'stop' came too late for "
 says "all values of 'loss' arrived at once"
 says 'flush=True'
 search 'median(warmup=8)' 6 8 once
-says "'stop' could stop no trial, judging 'loss': the rule judges from value 9 on, but not at a trial's last value, and no trial has more than 8"
+says "the rule 'stop' could stop no trial by its values of 'loss': the rule judges from value 9 on, but not at a trial's last value, and no trial has more than 8"
 search 'vizier' 5 20 once
 says 'the rule begins when 5 trials have ended, but the search had 5'
 search 'asha(min=9)' 3 8 once
@@ -28,10 +28,10 @@ says 'the rule judges from value 9 on'
 search 'asha' 1 8 once
 says 'there is one trial'
 search 'hyperband' 2 8 once
-says "'stop' could stop no trial, judging 'loss': bracket 3, which judges from value 1 on, has one trial; bracket 2, which judges from value 3 on, has one trial; bracket 1, which judges from value 9 on, has no trial"
+says "the rule 'stop' could stop no trial by its values of 'loss': bracket 3, which judges from value 1 on, has one trial; bracket 2, which judges from value 3 on, has one trial; bracket 1, which judges from value 9 on, has no trial"
 search 'hyperband' 16 8 once
-says "'stop' could stop no trial in some brackets, judging 'loss': bracket 1, which judges from value 9 on, has trials of at most 8"
+says "the rule 'stop' could stop no trial in some brackets by its values of 'loss': bracket 1, which judges from value 9 on, has trials of at most 8"
 search 'median' 6 8 again
-says "judging 'loss': the steps of each trial begin again; number them through"
+says "by its values of 'loss': the steps of each trial begin again; number them through"
 search 'forecast' 5 8 once
 says 'the rule begins when 5 trials have ended'

@@ -104,6 +104,6 @@ fails 2 orch coverage both.recipe --price x
 # without a remote, and without a repository: said once, the rest is printed
 git remote remove origin
 ok orch coverage both.recipe
-says 'the claims of others are not known'
-same "$(grep -c 'the claims of others are not known' <<<"$err")" 1
+says 'it is not known which trials others are running'
+same "$(grep -c 'it is not known which trials others are running' <<<"$err")" 1
 has '7 done'

@@ -67,7 +67,7 @@ same "$(cat "$ORCH_SLOTS"/*.json)" '{"entries":[],"format":1}' 'the list afterwa
 for file in "$ORCH_SLOTS"/*.json; do echo nonsense >"$file"; done
 ok orch run b.recipe --force
 says "cannot read '$ORCH_SLOTS/"
-says 'not a list of slots in format 1'
+says 'not a list of slots (CPUs and GPUs in use) in format 1'
 rm -r "$ORCH_SLOTS"
 touch "$ORCH_SLOTS"
 ok orch run b.recipe --force

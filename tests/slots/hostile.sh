@@ -42,7 +42,7 @@ unshared 'a file with further names'
 same "$(cat "$SCRATCH/precious")" precious 'the file behind the name'
 renew
 echo '{"format": 7}' >"$ORCH_SLOTS/$me.json"
-unshared 'not a list of slots in format 1'
+unshared 'not a list of slots (CPUs and GPUs in use) in format 1'
 # in place of the folder
 rm -rf "$ORCH_SLOTS"
 ln -s "$SCRATCH/them" "$ORCH_SLOTS"

@@ -23,7 +23,7 @@ says 'submitted 2 trials as Slurm job 101'
 says 'use n=1 was not submitted: run'
 says "has no artifact or result 'final', which \${first.final} needs"
 says "none was not submitted: no run of"
-says '1 trial was not submitted: it needs a trial that does not run'
+says '1 trial was not submitted: it needs the result of a trial that does not run'
 says 'submitted 1 trial as Slurm job 102'
 play 101
 play 102

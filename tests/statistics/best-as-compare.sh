@@ -50,7 +50,7 @@ ok orch best accuracy
 has 'experiment tune, class_count 10'
 has 'experiment easy, class_count 2'
 says 'tasks are ranked separately'
-has 'note: the 3 repeats share one run of '"'pretrain'"' (base), so their spread does not include'
+has 'note: the 3 repeats share one run of '"'pretrain'"' (base), so their spread does not show'
 ok orch best accuracy --experiment tune --json
 same "$(json rankings.0.settings.0.by.lr)" 0.1
 same "$(json rankings.0.settings.0.n)" 3
@@ -83,10 +83,10 @@ has 'ahead of lr=0.02 by 0.0'
 
 # the report says the family, n and the test
 ok orch report r.recipe
-has "Tukey's range test for all 3 pairs of 3 settings"
+has "corrected for all 3 pairs of 3 settings by Tukey's range test"
 has "Test: Tukey's range, 3 pairs, p "
-has "Bonferroni's correction of p and intervals is for 2 comparisons with lr 0.01"
-has "Bonferroni's correction of p and intervals is for 9 pairs: 1 comparison with tune, and the choice of the best lr of each from the same runs"
+has "p and the intervals are corrected for 2 comparisons with the baseline (Bonferroni)"
+has "p and the intervals are corrected for 9 pairs (Bonferroni): 1 comparison with tune, and the choice of the best lr of each from the same runs"
 has 'runs with the same seed are averaged first'
 has 'share one run of '"'pretrain'"
 ok orch report r.recipe --json

@@ -32,13 +32,13 @@ git add -A
 git commit -qm first
 ok orch run r.recipe -q
 ok orch best accuracy
-has ", Tukey's range test for all 36 pairs of 9 settings"
-has "Bartlett's test: p 0."
+has ", corrected for all 36 pairs of 9 settings by Tukey's range test"
+has "Bartlett's test, p 0."
 has 'arcsin(sqrt(share))'
 ok orch best accuracy --json
 same "$(json rankings.0.settings.0.by.lr)" 0.1
 test "$(json rankings.0.worse)" -ge 5 || _fail "only $(json rankings.0.worse) differences found"
 worse=$(json rankings.0.worse)
 ok orch report r.recipe
-has "Tukey's range test for all 36 pairs of 9 settings"
+has "p is corrected for all 36 pairs of 9 settings by Tukey's range test"
 has "$worse of 8 other settings are clearly worse"

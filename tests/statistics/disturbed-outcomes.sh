@@ -58,7 +58,7 @@ done
 ok orch report t.recipe --only 2 --disturbed
 has SLOWER
 ok orch report t.recipe --only 4
-has 'better, more than noise'
+has 'better by more than noise'
 ok orch best took --json
 same "$(json rankings.0.settings.1.margin.p) $(json rankings.0.compared)" 'null 0'
 ok orch best took

@@ -17,13 +17,13 @@ has_not 'water level (m)' # no table of a row of 'missing' for each
 has_not 'one run each'
 ok orch run y.recipe --quiet
 ok orch report y.recipe
-has 'higher, more than noise'
-has_not 'better, more'
+has 'higher by more than noise'
+has_not 'better by more'
 has 'a value like 0.5 (0.4..0.6) is a mean, with the lowest and the highest run'
 sed 's/level: \[0.01, 0.1\]/level: [0.1, 0.01]/' y.recipe >z.recipe
 ok orch report z.recipe
-has 'lower, more than noise'
-has_not 'worse, more'
+has 'lower by more than noise'
+has_not 'worse by more'
 # the best of several cannot be chosen by it
 sed 's/value: level_m } }$/value: level_m, best_of: repeat } }/;/Times/d' y.recipe >b.recipe
 fails 2 orch check b.recipe

@@ -34,7 +34,7 @@ has 'SAME'
 has '2 runs without such a partner are left out'
 # p of a choice allows for all pairs of settings from which both were picked: two learning rates each
 ok orch report t.recipe --only 2
-has 'is for 4 pairs: 1 comparison with old how, and the choice of the best lr of each from the same runs'
+has 'corrected for 4 pairs (Bonferroni): 1 comparison with old how, and the choice of the best lr of each from the same runs'
 
 # made data in which some differences are more than noise and others are not: nowhere an interval without zero beside 'not
 # more than noise', or one with zero beside 'more than noise'
@@ -66,13 +66,13 @@ ok orch best score --json
 python3 - report compared "$SCRATCH/out" <<'P' || _fail 'interval and verdict'
 import json, re, sys
 report = open(sys.argv[1]).read()
-found = re.findall(r"(not more|(?:better, |worse, )?more) than noise \(95 % interval (\S+) to (\S+)\)\. Test: ", report)
+found = re.findall(r"\(95 % interval (\S+) to (\S+)\), (not more|(?:better by |worse by )?more) than noise\. Test: ", report)
 assert len(found) >= 5, report
 kinds = set()
 def check(low, high, is_different):
     assert (low > 0 or high < 0) == is_different, (low, high, is_different)
     kinds.add(is_different)
-for words, low, high in found:
+for low, high, words in found:
     check(float(low), float(high), words != "not more")
 assert kinds == {True, False}, found
 text, decoder, at = open(sys.argv[2]).read(), json.JSONDecoder(), 0

@@ -77,7 +77,7 @@ for section in json.load(open(sys.argv[1]))["sections"]:
         for text in (b["text"] for b in section["blocks"] if b["kind"] == "text"):
             found = re.match(r"(.*?)(?: \(best: (.*?)\))?: ", text)
             name = " ".join(raw(words) for words in found.groups() if words)
-            test = re.search(r"noise \(95 % interval (\S+) to (\S+)\)\. Test: .*?, corrected p ([<\d.e-]+)", text)
+            test = re.search(r"\(95 % interval (\S+) to (\S+)\), [a-z ]*noise\. Test: .*?, corrected p ([<\d.e-]+)", text)
             base = base or name
             pairs += [(base, name, test.group(3), test)] if test else []
     for a, b, p, ends in pairs:

@@ -36,9 +36,9 @@ has 'Best of 3 settings: k 1. Its accuracy is '
 has 'settings: few with k 1. Its accuracy is '
 has 'It is clearly better than '
 has 'It is not clearly better than '
-has 'Question 3 compares these two settings among 5 settings, not among 3. There the difference is not more than noise (p 0.0'
-has 'Question 1 compares these two settings among 3 settings, not among 5. There the difference is more than noise (p 0.0'
-same "$(grep -c 'compares these two settings' "$SCRATCH/out")" 3 'questions that say so'
+has 'Question 3 compares the same two settings, but as two of 5 settings, not of 3. There the difference is not more than noise (p 0.0'
+has 'Question 1 compares the same two settings, but as two of 3 settings, not of 5. There the difference is more than noise (p 0.0'
+same "$(grep -c 'compares the same two settings' "$SCRATCH/out")" 3 'questions that say so'
 # a quiet setting is not judged by the scatter of noisy ones, whose seeds go up and down together
 cat >job.sh <<'S'
 awk -v of="$1" -v k="$2" -v seed="$3" 'BEGIN {

@@ -140,7 +140,7 @@ static void test_attach(void **state)
     g_autoptr(GError) error = NULL;
     const int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
     assert_null(orch_actor_share_attach(fd, &error));
-    assert_non_null(strstr(error->message, "is not the memory of a learner"));
+    assert_non_null(strstr(error->message, "does not lead to the shared memory of a learner"));
     close(fd);
 }
 

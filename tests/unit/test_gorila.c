@@ -189,7 +189,8 @@ static void test_attach(void **state)
     g_autoptr(GError) error = NULL;
     const int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
     assert_null(orch_gorila_share_attach(fd, &error));
-    assert_non_null(strstr(error->message, "is not the memory of a parameter server"));
+    assert_non_null(
+        strstr(error->message, "does not lead to the shared memory of a parameter server"));
     close(fd);
 }
 

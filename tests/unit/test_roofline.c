@@ -180,7 +180,7 @@ static void test_bad_input(void **state)
 {
     (void)state;
     struct orch_roofline_device device = UNIT;
-    expect_bad(device, 0, "batch size is 0");
+    expect_bad(device, 0, "batch size must be above 0, found 0");
     device.compute_share = 0;
     expect_bad(device, 1, "fractions");
     device.compute_share = NAN;

@@ -107,8 +107,9 @@ struct orch_actor_share *orch_actor_share_attach(int fd, GError **error)
 {
     struct orch_shared_memory shared;
     if (!orch_shared_memory_attach(&shared, fd, MAGIC, sizeof(struct memory))) {
-        orch_error_set(error, ORCH_ERROR_PROTOCOL, "only a learner starts actors",
-                       "file descriptor %d is not the memory of a learner of this version", fd);
+        orch_error_set(error, ORCH_ERROR_PROTOCOL,
+                       "do not start an actor yourself: a learner starts the actors",
+                       "file descriptor %d does not lead to the shared memory of a learner", fd);
         return NULL;
     }
     struct orch_actor_share *s = share_of(shared);

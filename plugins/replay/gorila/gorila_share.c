@@ -108,8 +108,10 @@ struct orch_gorila_share *orch_gorila_share_attach(int fd, GError **error)
     struct orch_shared_memory shared;
     if (orch_shared_memory_attach(&shared, fd, MAGIC, sizeof(struct memory)))
         return share_of(shared);
-    orch_error_set(error, ORCH_ERROR_PROTOCOL, "only a parameter server starts learners",
-                   "descriptor %d is not the memory of a parameter server of this version", fd);
+    orch_error_set(error, ORCH_ERROR_PROTOCOL,
+                   "do not start a learner yourself: a parameter server starts the learners",
+                   "file descriptor %d does not lead to the shared memory of a parameter server",
+                   fd);
     return NULL;
 }
 
