@@ -83,8 +83,8 @@ void orch_cli_forecast_print_total(struct orch_cli *cli, const struct orch_plan 
         return;
     g_autofree char *span = orch_cli_span_text(total->time_s);
     GString *line = g_string_new(NULL);
-    g_string_append_printf(line, "forecast: %s for %u trial%s, %u at once", span, total->known,
-                           orch_plural(total->known), plan->options.slots);
+    g_string_append_printf(line, "forecast (90 %% interval): %s for %u trial%s, %u at once", span,
+                           total->known, orch_plural(total->known), plan->options.slots);
     if (total->unknown)
         g_string_append_printf(line, "; %u more without a forecast", total->unknown);
     if (price->usd_per_hour > 0) {

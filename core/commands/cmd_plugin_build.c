@@ -58,7 +58,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_PLUGIN_BUILD = {
     .name = "plugin build",
     .group = "Plugins",
-    .summary = "compile the adapter from training plugins to this machine's PyTorch",
+    .summary = "compile the adapter with which training plugins use PyTorch",
     .usage = "NAME",
     .min_args = 1,
     .max_args = 1,

@@ -32,7 +32,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct report_options, drawn, FLAG, "drawn",
                 .help = "with --json: add each chart as SVG (member 'svg')"),
     ORCH_OPTION(struct report_options, quick, FLAG, "quick",
-                .help = "leave out items that fit models (slow)"),
+                .help = "leave out the slow items, which fit models"),
     ORCH_OPTION(struct report_options, out.folder, TEXT, "output", .letter = 'o', .value = "DIR",
                 .help = "write a page (index.html), charts and tables into this folder"),
     ORCH_OPTION(struct report_options, out.html, TEXT, "html", .value = "FILE",

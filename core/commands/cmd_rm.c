@@ -253,10 +253,11 @@ static void print_freed(struct orch_cli *cli, const struct freed *freed, bool dr
     for (guint i = 0; i < freed->failed->len; i++)
         json_array_append_new(failed, json_string(freed->failed->pdata[i]));
     for (guint i = 0; i < freed->absent->len; i++)
-        orch_cli_info(cli,
-                      "source trees kept for a store that cannot be found: %s; if that store no "
-                      "longer exists, delete its list",
-                      (char *)freed->absent->pdata[i]);
+        orch_cli_info(
+            cli,
+            "captured source trees are kept for a store that cannot be found: %s. If the store "
+            "no longer exists, delete this list",
+            (char *)freed->absent->pdata[i]);
     if (cli->json)
         orch_cli_print_json(json_pack("{s:i s:I s:i s:b s:O}", "removed", freed->files, "bytes",
                                       (json_int_t)freed->bytes, "trees", freed->trees, "dry_run",
@@ -292,8 +293,8 @@ const struct orch_command ORCH_COMMAND_GC = {
     .options = GC_OPTIONS,
     .option_bytes = sizeof(struct gc_options),
     .about = "Deletes artifacts, folders of trials, files that trials wrote, checkpoints, work "
-             "copies and captured source trees if no kept run uses them. A source tree is kept "
-             "while another store of the repository (that of a linked work tree, or another --db) "
-             "needs it, even if that store cannot be reached.",
+             "copies and captured source trees if no kept run uses them. A source tree is also "
+             "kept while another store of the repository needs it: the store of a linked work "
+             "tree, or one that --db names. This store need not be reachable.",
     .run = run_gc,
 };

@@ -177,6 +177,7 @@ static void print_plan_table(struct orch_cli *cli, const struct orch_plan *plan,
     static const char *const headers[] = {"trial", "state",    "reason", "run",
                                           "reuse", "forecast", NULL};
     struct orch_table *table = orch_table_new(headers);
+    orch_table_set_heading(table, 5, NULL, "forecast (90 % interval)");
     unsigned shown = 0, total = 0;
     for (unsigned i = 0; i < plan->count; i++) {
         const struct orch_plan_item *item = &plan->items[plan->order[i]];

@@ -81,8 +81,7 @@ struct request {
     struct orch_lost_runs *lost;              /* those that failed, or have no number */
 };
 
-/* ---- as text ------------------------------------------------------------------------------------
- */
+/* ---- as text --------------------------------------------------------------------------------- */
 
 static char *runs_text(const GPtrArray *runs)
 {
@@ -276,8 +275,7 @@ static void print_text(const struct request *r, const GPtrArray *rankings)
                       rankings->len);
 }
 
-/* ---- as JSON ------------------------------------------------------------------------------------
- */
+/* ---- as JSON --------------------------------------------------------------------------------- */
 
 static json_t *margin_json(const struct orch_difference *d)
 {
@@ -352,8 +350,7 @@ static void print_json(const struct request *r, const GPtrArray *rankings)
         (int)r->disturbed_kept, "not_a_number", (int)r->not_a_number->len, "rankings", all));
 }
 
-/* ---- the command --------------------------------------------------------------------------------
- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 static void add_direction(struct request *r, struct orch_direction direction)
 {
@@ -598,7 +595,7 @@ const struct orch_command ORCH_COMMAND_BEST = {
              "the best value of each metric.\n"
              "\n"
              "--until-sure runs the best setting and each other setting in turns, as 'orch compare "
-             "--until-sure' does. The better setting of a pair is compared with the next setting. "
+             "--until-sure' does. The better of the two is then compared with the next setting. "
              "Stored runs are used, too.",
     .examples = "  orch best val_accuracy --recipe hw4\n"
                 "  orch best full_accuracy --recipe hw4 --by experiment,lr\n"

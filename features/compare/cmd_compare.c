@@ -37,7 +37,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct compare_options, disturbed, FLAG, "disturbed",
                 .help = "include times of disturbed runs (other programs used the CPUs)"),
     ORCH_OPTION(struct compare_options, fail_on, LIST, "fail-on", .value = "LIMIT",
-                .help = "exit with 7 at this change: 'epoch_time_s > 3%' (repeatable)"),
+                .help = "exit with 7 if the change is: 'epoch_time_s > 3%' (repeatable)"),
     ORCH_OPTION(struct compare_options, format, TEXT, "format", .value = "NAME",
                 .help = "junit or github (annotations, summary), or csv, markdown, ..."),
     ORCH_OPTION(struct compare_options, run.recipe, TEXT, "run", .value = "RECIPE",
@@ -74,8 +74,7 @@ static void free_limit(gpointer limit)
     orch_contrast_limit_free(limit);
 }
 
-/* ---- options ----------------------------------------------------------------------------------
- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 static bool parse_least(const char *text, double *out, GError **error)
 {
@@ -150,8 +149,7 @@ static bool parse_options(struct request *c, GError **error)
     return check_until_sure(o, error) && parse_least(o->least, &c->how.least, error);
 }
 
-/* ---- sides ------------------------------------------------------------------------------------
- */
+/* ---- sides ----------------------------------------------------------------------------------- */
 
 /* Reads the two names, and returns how many arguments they used. */
 static bool read_names(struct orch_cli *cli, bool runs, char *names[2], int *out_used,
@@ -241,8 +239,7 @@ static bool find_sides(struct request *c, GError **error)
     return found;
 }
 
-/* ---- until it is sure ---------------------------------------------------------------------------
- */
+/* ---- until it is sure ------------------------------------------------------------------------ */
 
 static void on_repeat(void *ctx, const struct orch_sure *so_far)
 {

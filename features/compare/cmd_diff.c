@@ -12,8 +12,7 @@
 
 #include <string.h>
 
-/* ---- the difference of two runs -----------------------------------------------------------------
- */
+/* ---- the difference of two runs -------------------------------------------------------------- */
 
 struct run_difference {
     const char *kind; /* "parameter", "run", "input", "machine", ...: static */

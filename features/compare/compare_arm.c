@@ -11,8 +11,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* ---- what is said ------------------------------------------------------------------------------
- */
+/* ---- what is said ---------------------------------------------------------------------------- */
 
 void orch_compare_say(void (*emit)(void *ctx, const char *text), void *ctx, const char *format, ...)
 {
@@ -34,8 +33,7 @@ static void report_warnings(const struct orch_compare_listener *listener,
     }
 }
 
-/* ---- the names --------------------------------------------------------------------------------
- */
+/* ---- the names ------------------------------------------------------------------------------- */
 
 /* Reads "lr = 0.1 and mode = full" as settings, "lr=0.1" and "mode=full". A name without an
  * operator is a revision and has none. */
@@ -77,8 +75,7 @@ char *orch_compare_arm_what(const struct orch_compare_arm *arm)
                : g_strdup_printf("commit %.8s", arm->place.workspace->source->commit);
 }
 
-/* ---- the places -------------------------------------------------------------------------------
- */
+/* ---- the places ------------------------------------------------------------------------------ */
 
 /* The files of the work tree that a recipe consists of: its own, and the plugins of its
  * repository. The caller unrefs. */
@@ -178,8 +175,7 @@ static bool is_in_work_tree(const struct orch_workspace *base, const char *recip
     return false;
 }
 
-/* ---- the plans --------------------------------------------------------------------------------
- */
+/* ---- the plans ------------------------------------------------------------------------------- */
 
 static bool expand(struct orch_compare_arm *arm, const struct orch_compare_run *request,
                    const char *recipe, GError **error)
@@ -289,8 +285,7 @@ void orch_compare_arms_clear(struct orch_compare_arm arms[2])
     }
 }
 
-/* ---- the trials -------------------------------------------------------------------------------
- */
+/* ---- the trials ------------------------------------------------------------------------------ */
 
 static void on_ended(void *ctx, const struct orch_running *trial,
                      const struct orch_collected *collected, bool again,

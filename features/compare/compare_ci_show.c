@@ -15,8 +15,7 @@ enum orch_compare_ci orch_compare_ci_find(const char *name)
                                             : ORCH_COMPARE_NO_CI;
 }
 
-/* ---- JUnit ------------------------------------------------------------------------------------
- */
+/* ---- JUnit ----------------------------------------------------------------------------------- */
 
 /* Text of XML, without the characters that XML cannot hold. The caller frees. */
 static char *xml(const char *text)
@@ -59,8 +58,7 @@ static void print_junit(const struct orch_comparison *c)
     printf("  </testsuite>\n</testsuites>\n");
 }
 
-/* ---- GitHub -----------------------------------------------------------------------------------
- */
+/* ---- GitHub ---------------------------------------------------------------------------------- */
 
 /* Prints a command of the runner. A line end or a colon of the text would end the command. */
 static void annotate(const char *level, const char *message)

@@ -10,8 +10,7 @@
 
 #include <string.h>
 
-/* ---- runs of the same code ----------------------------------------------------------------------
- */
+/* ---- runs of the same code ------------------------------------------------------------------- */
 
 /* Computing the fingerprint would need the recipe and the plugins of that commit. Comparing the two
  * trees is enough here, as long as doubtful cases count as changed code: a file added beside the
@@ -134,8 +133,7 @@ static GPtrArray *keep_same_code(struct orch_vcs *vcs, struct orch_store *store,
     return runs;
 }
 
-/* ---- sides --------------------------------------------------------------------------------------
- */
+/* ---- sides ----------------------------------------------------------------------------------- */
 
 bool orch_compare_range_split(const char *text, char **out_a, char **out_b)
 {
@@ -205,8 +203,7 @@ static bool narrow(struct orch_store *store, GPtrArray *runs, const char *where,
     return true;
 }
 
-/* ---- experiments ------------------------------------------------------------------------------
- */
+/* ---- experiments ----------------------------------------------------------------------------- */
 
 /* Returns whether all runs are of one recipe; otherwise sets ORCH_ERROR_USAGE. */
 static bool is_unique(const GPtrArray *runs, const char *experiment, GError **error)
@@ -243,8 +240,7 @@ static GPtrArray *runs_of_experiment(struct orch_store *store, const char *text,
     return runs;
 }
 
-/* ---- commits ----------------------------------------------------------------------------------
- */
+/* ---- commits --------------------------------------------------------------------------------- */
 
 /* Keeps only the runs whose source tree is the commit's. When there is none, all are kept, with a
  * warning that they had uncommitted changes. */
@@ -300,8 +296,7 @@ static GPtrArray *runs_of_tree(struct orch_workspace *workspace, struct orch_sto
     return NULL;
 }
 
-/* ---- sides ------------------------------------------------------------------------------------
- */
+/* ---- sides ----------------------------------------------------------------------------------- */
 
 /* Tells a filter such as 'net ~ res' from a revision such as 'HEAD~2'. */
 static bool is_filter(const char *text)

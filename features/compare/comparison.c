@@ -24,8 +24,7 @@ static void free_row(gpointer pointer)
     g_free(row);
 }
 
-/* ---- comparing --------------------------------------------------------------------------------
- */
+/* ---- comparing ------------------------------------------------------------------------------- */
 
 static bool is_selected(const struct comparing *c, const char *name)
 {
@@ -246,8 +245,7 @@ static bool make_rows(struct comparing *c, GError **error)
     return refuse(c->out->rows->pdata[0], error);
 }
 
-/* ---- limits -----------------------------------------------------------------------------------
- */
+/* ---- limits ---------------------------------------------------------------------------------- */
 
 /* Takes over the message. */
 static void add_broken(struct comparing *c, struct orch_compare_row *row, char *message)
@@ -293,8 +291,7 @@ static void check_limits(struct comparing *c)
     }
 }
 
-/* ---- the whole --------------------------------------------------------------------------------
- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 void orch_comparison_init(struct orch_comparison *comparison)
 {

@@ -30,8 +30,7 @@
 /* With more pairs of values there is no interval of ranks. */
 #define RANK_PAIRS_MAX 1000000
 
-/* ---- Mann and Whitney -------------------------------------------------------------------------
- */
+/* ---- Mann and Whitney ------------------------------------------------------------------------ */
 
 struct ranked {
     double value;
@@ -150,8 +149,7 @@ static bool find_shifts(const double *x, size_t m, const double *y, size_t n, si
     return true;
 }
 
-/* ---- sample size ------------------------------------------------------------------------------
- */
+/* ---- sample size ----------------------------------------------------------------------------- */
 
 /* Returns how many standard errors a shift must have to be detected with power 0.8. */
 static double wanted_errors(double degrees, double level)
@@ -181,8 +179,7 @@ size_t orch_runs_needed(double shift, double sd, bool is_paired)
     return high > NEEDED_MAX ? 0 : high;
 }
 
-/* ---- contrasts --------------------------------------------------------------------------------
- */
+/* ---- contrasts ------------------------------------------------------------------------------- */
 
 static bool all_positive(const double *values, size_t count)
 {
@@ -287,8 +284,7 @@ void orch_contrast_forget_test(struct orch_contrast *c)
     c->change.low = c->change.high = c->p = c->adjusted = c->shows = c->sd = (double)NAN;
 }
 
-/* ---- classification ---------------------------------------------------------------------------
- */
+/* ---- classification -------------------------------------------------------------------------- */
 
 /* Returns the smallest change that matters: as a fraction for a ratio, else in the metric's unit.
  */

@@ -80,8 +80,7 @@ struct orch_difference orch_family_difference(const struct orch_family *f, size_
     return d;
 }
 
-/* ---- words --------------------------------------------------------------------------------------
- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 /* Describes the tests of pairs that are not pooled: "paired t-test of runs with equal seeds". NULL:
  * there are none. */

@@ -7,8 +7,7 @@
 
 #include <string.h>
 
-/* ---- pairs ------------------------------------------------------------------------------------
- */
+/* ---- pairs ----------------------------------------------------------------------------------- */
 
 static int compare_pairs(const void *a, const void *b, void *ctx)
 {
@@ -86,8 +85,7 @@ void orch_interleave_clear(struct orch_interleave *interleave)
         g_clear_pointer(&interleave->states[i], g_free);
 }
 
-/* ---- turns ------------------------------------------------------------------------------------
- */
+/* ---- turns ----------------------------------------------------------------------------------- */
 
 /* Marks the item and, recursively, the items it refers to. */
 static void mark(const struct orch_plan *plan, unsigned index, bool *needed)

@@ -150,8 +150,7 @@ static void note_method(struct orch_section *section, const struct orch_section_
         note_contrasts(section, g, base, tests, pairs);
 }
 
-/* ---- the answer --------------------------------------------------------------------------------
- */
+/* ---- the answer ------------------------------------------------------------------------------ */
 
 /* The groups of settings that the answer names, in its order. */
 enum verdict { BETTER, WORSE, DIFFERENT, SIMILAR, UNTESTED, VERDICTS };
@@ -318,8 +317,7 @@ static bool against_baseline(struct orch_section_context *a, GError **error)
     return true;
 }
 
-/* ---- before and after --------------------------------------------------------------------------
- */
+/* ---- before and after ------------------------------------------------------------------------ */
 
 enum { AFTER, BEFORE };
 

@@ -71,8 +71,7 @@ static const char *name_of(const GPtrArray *values)
     return ((const struct orch_item_value *)values->pdata[0])->name;
 }
 
-/* ---- gathering --------------------------------------------------------------------------------
- */
+/* ---- gathering ------------------------------------------------------------------------------- */
 
 static bool read_pair(const struct orch_trials *trials, struct orch_report_trial *trial,
                       const GPtrArray *wanted[2], double out[2], GError **error)
@@ -136,8 +135,7 @@ static bool gather(struct orch_section_context *a, struct orch_trials *trials, c
     return true;
 }
 
-/* ---- output -----------------------------------------------------------------------------------
- */
+/* ---- output ---------------------------------------------------------------------------------- */
 
 static struct orch_rank_group pairs_of(const struct group *g)
 {

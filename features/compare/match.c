@@ -31,8 +31,7 @@ struct orch_side {
     bool counts_disturbed; /* compares disturbed times with others */
 };
 
-/* ---- reading ----------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static void free_member(gpointer pointer)
 {
@@ -119,8 +118,7 @@ GPtrArray *orch_sides_names(const struct orch_side *a, const struct orch_side *b
     return names;
 }
 
-/* ---- identity of trials -----------------------------------------------------------------------
- */
+/* ---- identity of trials ---------------------------------------------------------------------- */
 
 /* Returns a parameter's value when all runs of the side share it, else NULL. */
 static const json_t *common_value(const GPtrArray *members, const char *name)
@@ -197,8 +195,7 @@ static char *trial_text(const struct member *member, GHashTable *but, bool with_
     return orch_json_canonical(all);
 }
 
-/* ---- matching ---------------------------------------------------------------------------------
- */
+/* ---- matching -------------------------------------------------------------------------------- */
 
 /* Returns whether the member counts, when members are passed newest first. For a time, all runs
  * made by the code of the trial's newest run count; for any other metric only the newest run.

@@ -42,8 +42,7 @@
 #define EXCESS_LEVEL 0.1 /* of the F test of a pair's own scatter against the pool's */
 #define SETTINGS_LEAST 3
 
-/* ---- the scale --------------------------------------------------------------------------------
- */
+/* ---- the scale ------------------------------------------------------------------------------- */
 
 static double on_scale(const struct orch_metric_kind *kind, double value)
 {
@@ -79,8 +78,7 @@ static double moved(const struct orch_metric_kind *kind, double at, double by)
     return from_scale(kind, kind->scale == ORCH_SCALE_LOGIT ? CLAMP(there, 0, M_PI_2) : there);
 }
 
-/* ---- the pool ---------------------------------------------------------------------------------
- */
+/* ---- the pool -------------------------------------------------------------------------------- */
 
 /* The values of all settings, and what is computed of those in the pool. */
 struct table {
@@ -266,8 +264,7 @@ void orch_pooled_clear(struct orch_pooled *pooled)
     pooled->settings = 0;
 }
 
-/* ---- comparisons ------------------------------------------------------------------------------
- */
+/* ---- comparisons ----------------------------------------------------------------------------- */
 
 double orch_pooled_limit(const struct orch_pooled *p)
 {

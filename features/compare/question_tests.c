@@ -30,8 +30,7 @@ static void setting_free(gpointer pointer)
     g_free(s);
 }
 
-/* ---- settings ----------------------------------------------------------------------------------
- */
+/* ---- settings -------------------------------------------------------------------------------- */
 
 /* The keys of a cell's runs in order. The caller frees. */
 static char *runs_of(const struct orch_grid_cell *cell)
@@ -76,8 +75,7 @@ static void add_settings(struct orch_question_tests *tests, const struct orch_gr
     }
 }
 
-/* ---- contrasts ---------------------------------------------------------------------------------
- */
+/* ---- contrasts ------------------------------------------------------------------------------- */
 
 static void add_contrast(struct orch_question_tests *tests, const struct orch_grid_cell *a,
                          const struct orch_grid_cell *b)
@@ -127,8 +125,7 @@ static void add_contrasts(struct orch_question_tests *tests, const struct orch_g
     }
 }
 
-/* ---- items -------------------------------------------------------------------------------------
- */
+/* ---- items ----------------------------------------------------------------------------------- */
 
 static const char *key_of(const struct orch_report_item *item, const char *key)
 {
@@ -245,8 +242,7 @@ struct orch_question_tests *orch_question_tests_of_grid(const struct orch_grid *
     return tests;
 }
 
-/* ---- tests -------------------------------------------------------------------------------------
- */
+/* ---- tests ----------------------------------------------------------------------------------- */
 
 struct orch_difference orch_question_difference(const struct orch_question_tests *tests,
                                                 const struct orch_grid_cell *a,

@@ -11,8 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- margins ------------------------------------------------------------------------------------
- */
+/* ---- margins --------------------------------------------------------------------------------- */
 
 static const struct orch_difference NO_DIFFERENCE = {
     .mean.mid = NAN, .mean.low = NAN, .mean.high = NAN, .p = NAN, .p_corrected = NAN};
@@ -36,8 +35,7 @@ size_t orch_best_margins(GArray *const *means, const bool *is_disturbed, size_t 
     return worse;
 }
 
-/* ---- ranks --------------------------------------------------------------------------------------
- */
+/* ---- ranks ----------------------------------------------------------------------------------- */
 
 static void free_ranking(gpointer pointer)
 {

@@ -34,8 +34,7 @@ unsigned orch_sure_block_size(const struct orch_sure_sampling *s, unsigned first
     return end - first;
 }
 
-/* ---- earlier runs -------------------------------------------------------------------------------
- */
+/* ---- earlier runs ---------------------------------------------------------------------------- */
 
 /* Reads the metric of an item's run. */
 static bool read_value(struct orch_sure_sampling *s, const struct orch_plan_item *item, double *out,
@@ -77,8 +76,7 @@ static bool renew_apart(struct orch_sure_sampling *s, unsigned pair, bool *out_r
     return ok;
 }
 
-/* ---- one repeat ---------------------------------------------------------------------------------
- */
+/* ---- one repeat ------------------------------------------------------------------------------ */
 
 static enum orch_sure_outcome leave_out(struct orch_sure_sampling *s, unsigned pair,
                                         const char *why)

@@ -25,8 +25,7 @@ static struct orch_interval change_of(const struct orch_sure *sure)
                                   .high = expm1(at->high)};
 }
 
-/* ---- words --------------------------------------------------------------------------------------
- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 static double usd_of(const struct orch_sure *sure, double device_s)
 {
@@ -117,8 +116,7 @@ char *orch_sure_text(const struct orch_sure *sure, double least)
                            is_open ? "; " : "", is_open ? outlook : "");
 }
 
-/* ---- the result ---------------------------------------------------------------------------------
- */
+/* ---- the result ------------------------------------------------------------------------------ */
 
 static void print_table(struct orch_cli *cli, const struct orch_sure *sure,
                         const struct orch_sure_request *request)
@@ -197,8 +195,7 @@ static void print_method(struct orch_cli *cli, const struct orch_sure *sure,
     print_why(cli, sure);
 }
 
-/* ---- JSON ---------------------------------------------------------------------------------------
- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static json_t *reals_json(const GArray *values)
 {
@@ -265,8 +262,7 @@ void orch_cli_sure_show(struct orch_cli *cli, const struct orch_sure *sure,
     print_method(cli, sure, names);
 }
 
-/* ---- while it runs ------------------------------------------------------------------------------
- */
+/* ---- while it runs --------------------------------------------------------------------------- */
 
 static void on_message(void *ctx, const char *text)
 {

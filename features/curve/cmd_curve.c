@@ -9,8 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- the command --------------------------------------------------------------------------------
- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 struct curve_options {
     const char *where, *metric, *accuracy_metric, *target_loss, *target_accuracy, *epochs, *form,
@@ -53,8 +52,7 @@ static const struct orch_option OPTIONS[] = {
                 .help = "text, tsv, csv, markdown or latex"),
     {0}};
 
-/* ---- options ----------------------------------------------------------------------------------
- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 static bool wrong_option(const char *option, const char *text, const char *hint, GError **error)
 {

@@ -10,8 +10,7 @@
 
 #define FAR 10.0 /* times the run: what is reached later counts as never */
 
-/* ---- the runs ----------------------------------------------------------------------------------
- */
+/* ---- the runs -------------------------------------------------------------------------------- */
 
 static bool add_found(GPtrArray *all, GPtrArray *found)
 {
@@ -40,8 +39,7 @@ GPtrArray *orch_curve_runs(struct orch_store *store, const char *const *names, i
     return NULL;
 }
 
-/* ---- reading and fitting ----------------------------------------------------------------------
- */
+/* ---- reading and fitting --------------------------------------------------------------------- */
 
 /* What is gathered from the runs, beside the answer itself. */
 struct reading {
@@ -163,8 +161,7 @@ void orch_curve_answer_free(struct orch_curve_answer *answer)
     g_free(answer);
 }
 
-/* ---- targets -----------------------------------------------------------------------------------
- */
+/* ---- targets --------------------------------------------------------------------------------- */
 
 static void free_target(gpointer data)
 {

@@ -54,8 +54,7 @@ static void add_line(struct orch_chart_series *series, const struct orch_stages 
     }
 }
 
-/* ---- fitted ------------------------------------------------------------------------------------
- */
+/* ---- fitted ---------------------------------------------------------------------------------- */
 
 static char *net_title(const struct orch_curve_set *set, const struct orch_curve_set_cell *cell)
 {
@@ -100,8 +99,7 @@ void orch_curve_set_chart(const struct orch_curve_set *set, struct orch_section 
     orch_section_chart(section, chart);
 }
 
-/* ---- predicted ---------------------------------------------------------------------------------
- */
+/* ---- predicted ------------------------------------------------------------------------------- */
 
 void orch_heldout_curves_chart(const struct orch_heldout_curve *held, size_t count, double band,
                                struct orch_section *section)

@@ -11,8 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- networks ---------------------------------------------------------------------------------
- */
+/* ---- networks -------------------------------------------------------------------------------- */
 
 static int net_of(struct orch_curve_set *set, struct orch_plan *plan, const struct orch_cell *cell)
 {
@@ -42,8 +41,7 @@ static int variant_of(struct orch_curve_set *set, const struct orch_cell *cell)
     return (int)set->variants->len - 1;
 }
 
-/* ---- devices ----------------------------------------------------------------------------------
- */
+/* ---- devices --------------------------------------------------------------------------------- */
 
 static bool holds(const char *text, const char *part)
 {
@@ -81,8 +79,7 @@ static void name_devices(struct orch_curve_set *set, const struct orch_report_it
         g_ptr_array_add(set->devices, g_strdup(json_string_value(json_array_get(names, i))));
 }
 
-/* ---- runs -------------------------------------------------------------------------------------
- */
+/* ---- runs ------------------------------------------------------------------------------------ */
 
 static struct orch_curve_set_cell *cell_at(struct orch_curve_set *set, int net, int variant,
                                            int device, int repeat)
@@ -124,8 +121,7 @@ static void fill_cell(struct orch_plan *plan, const struct orch_report_item *ite
     g_clear_error(&problem);
 }
 
-/* ---- gathering --------------------------------------------------------------------------------
- */
+/* ---- gathering ------------------------------------------------------------------------------- */
 
 static bool names(const json_t *list, const char *name)
 {
@@ -214,8 +210,7 @@ struct orch_curve_set *orch_curve_set_gather(struct orch_plan *plan,
     return set;
 }
 
-/* ---- in a section ------------------------------------------------------------------------------
- */
+/* ---- in a section ---------------------------------------------------------------------------- */
 
 static void note_run(const struct orch_curve_set *set, const struct orch_curve_set_cell *cell,
                      struct orch_section_context *a)

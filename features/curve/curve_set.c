@@ -56,8 +56,7 @@ const char *orch_curve_set_device(const struct orch_curve_set *set, int device)
                                  : set->devices->pdata[device];
 }
 
-/* ---- equal curves -----------------------------------------------------------------------------
- */
+/* ---- equal curves ---------------------------------------------------------------------------- */
 
 void orch_curve_set_find_copies(struct orch_curve_set *set)
 {
@@ -104,8 +103,7 @@ const char *orch_curve_set_copies_why(const struct orch_curve_set *set)
     return "because the runs have the same seed";
 }
 
-/* ---- networks ---------------------------------------------------------------------------------
- */
+/* ---- networks -------------------------------------------------------------------------------- */
 
 void orch_curve_set_network_count(struct orch_curve_set_network *net, const struct orch_net *graph)
 {

@@ -10,8 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- the curve of a network that was not run ----------------------------------------------------
- */
+/* ---- the curve of a network that was not run ------------------------------------------------- */
 
 /* Rows of the relation between loss and accuracy that are shown. */
 #define BRIDGE_ROWS 8
@@ -91,8 +90,7 @@ static json_t *predicted_curve_json(const struct orch_predicted_curve *p)
     return o;
 }
 
-/* ---- tables -----------------------------------------------------------------------------------
- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 static const struct orch_run_curve *curve_of(const struct orch_curve_answer *answer, guint i)
 {
@@ -303,8 +301,7 @@ static struct orch_table *bridge_table(const struct orch_isotonic *bridge)
     return table;
 }
 
-/* ---- printing ---------------------------------------------------------------------------------
- */
+/* ---- printing -------------------------------------------------------------------------------- */
 
 static void print_notes(const struct orch_curve_answer *answer, const struct orch_curve_ask *a)
 {

@@ -55,8 +55,7 @@ void orch_run_curve_free(struct orch_run_curve *curve)
     g_free(curve);
 }
 
-/* ---- metadata of the run ----------------------------------------------------------------------
- */
+/* ---- metadata of the run --------------------------------------------------------------------- */
 
 static double number_param(const json_t *params, const char *name)
 {
@@ -219,8 +218,7 @@ static void read_drops(struct orch_run_curve *c, const json_t *params, double ep
     }
 }
 
-/* ---- accuracy and loss at one time ------------------------------------------------------------
- */
+/* ---- accuracy and loss at one time ----------------------------------------------------------- */
 
 /* Returns the mean loss of the points within `half` of k, or the nearest point's loss. */
 static double loss_around(const struct orch_run_curve *c, double k, double half)
@@ -319,8 +317,7 @@ struct orch_isotonic *orch_run_curves_bridge(const GPtrArray *curves, GError **e
                              (const double *)(void *)accuracy->data, loss->len, false, error);
 }
 
-/* ---- reading ----------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 /* True for the usual names of accuracies, and for a metric of which more is better that lies
  * between 0 and 1, or 0 and 100. */

@@ -16,8 +16,7 @@
 
 enum { COEFFICIENTS = 3 }; /* b0, b1, b2 of the first stage */
 
-/* ---- against the measured ---------------------------------------------------------------------
- */
+/* ---- against the measured -------------------------------------------------------------------- */
 
 /* A network that was left out, on one device. */
 struct held {
@@ -144,8 +143,7 @@ static void compare(struct held *h, const struct orch_curve_set *set,
     fill_ranges(h, c);
 }
 
-/* ---- output -----------------------------------------------------------------------------------
- */
+/* ---- output ---------------------------------------------------------------------------------- */
 
 /* Warns about each regression whose single coefficients are not determined (ill-conditioned). */
 static void add_conditions(struct orch_section *section, const struct orch_curve_set_law *law)

@@ -26,8 +26,7 @@ struct speed_item {
     GArray *places; /* struct place */
 };
 
-/* ---- measurements ------------------------------------------------------------------------------
- */
+/* ---- measurements ---------------------------------------------------------------------------- */
 
 static int count_at(const struct orch_trials *trials, const struct orch_report_trial *trial,
                     const char *axis)
@@ -118,8 +117,7 @@ static double left_out_speed(const struct speed_item *s, guint i)
     return speed;
 }
 
-/* ---- output ------------------------------------------------------------------------------------
- */
+/* ---- output ---------------------------------------------------------------------------------- */
 
 static void add_table(const struct speed_item *s, const struct orch_speed *model)
 {

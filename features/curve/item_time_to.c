@@ -56,8 +56,7 @@ struct answer {
     struct orch_speed *model;
 };
 
-/* ---- options of the item ----------------------------------------------------------------------
- */
+/* ---- options of the item --------------------------------------------------------------------- */
 
 static int read_counts(const json_t *list, int64_t *out)
 {
@@ -90,8 +89,7 @@ static bool read_item(struct answer *a, struct orch_plan *plan, GError **error)
     return a->link;
 }
 
-/* ---- number of epochs -------------------------------------------------------------------------
- */
+/* ---- number of epochs ------------------------------------------------------------------------ */
 
 /* Finds the first network of a set, and one of its runs. */
 static bool find_net(struct answer *a, GError **error)
@@ -179,8 +177,7 @@ static bool find_epochs(struct answer *a, GError **error)
     return true;
 }
 
-/* ---- speed ------------------------------------------------------------------------------------
- */
+/* ---- speed ----------------------------------------------------------------------------------- */
 
 /* Adds a run to the mean of its batch size. Runs of other settings with that batch do not count,
  * nor do disturbed ones (core/stats/disturbed.h) where another one is there. */
@@ -290,8 +287,7 @@ static bool fit_speed(struct answer *a, GError **error)
     return a->model;
 }
 
-/* ---- output -----------------------------------------------------------------------------------
- */
+/* ---- output ---------------------------------------------------------------------------------- */
 
 static bool has_times(const struct answer *a)
 {

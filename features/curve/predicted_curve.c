@@ -7,8 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- the runs as a set -------------------------------------------------------------------------
- */
+/* ---- the runs as a set ----------------------------------------------------------------------- */
 
 static int net_of(struct orch_curve_set *set, const struct orch_run_curve *curve,
                   const json_t *cost)
@@ -52,8 +51,7 @@ static struct orch_curve_set *set_of(const GPtrArray *curves, const GArray *resu
     return set;
 }
 
-/* ---- the network and the device ----------------------------------------------------------------
- */
+/* ---- the network and the device -------------------------------------------------------------- */
 
 /* Computes the new network's features. Input shape and classes default to those of the runs. */
 static bool count_new(const struct orch_net_request *ctx, const GPtrArray *costs, GPtrArray *notes,
@@ -112,8 +110,7 @@ static bool same_units(const GPtrArray *curves, GError **error)
     return true;
 }
 
-/* ---- prediction --------------------------------------------------------------------------------
- */
+/* ---- prediction ------------------------------------------------------------------------------ */
 
 static double last_of(const GPtrArray *curves, int64_t epochs)
 {

@@ -103,9 +103,9 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct import_options, table.unit, TEXT, "unit", .value = "UNIT",
                 .help = "unit of the target (default: from its name)"),
     ORCH_OPTION(struct import_options, table.source, TEXT, "source", .value = "TEXT",
-                .help = "where the measurements come from (default: FILE.md beside FILE.csv)"),
+                .help = "where the measurements come from (default: from FILE.md beside it)"),
     ORCH_OPTION(struct import_options, table.licence, TEXT, "licence", .value = "TEXT",
-                .help = "licence of the measurements (default: FILE.md)"),
+                .help = "licence of the measurements (default: from FILE.md)"),
     ORCH_OPTION(struct import_options, table.skip_bad, FLAG, "skip-bad",
                 .help = "leave out and count rows whose target or numbers are invalid"),
     ORCH_OPTION(struct import_options, dry_run, FLAG, "dry-run",
@@ -326,8 +326,9 @@ const struct orch_command ORCH_COMMAND_IMPORT = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct import_options),
     .about =
-        "The rows of FILE.csv become a table of measurements in the store, beside the runs. Each "
-        "row has a target, a finite number above 0. Columns that are not mapped keep their names. "
+        "The rows of FILE.csv become a table of measurements in the store, beside the runs. The "
+        "target of each row must be a finite number above 0. Columns that are not mapped keep "
+        "their names. "
         "A column that reveals the target is kept, but not used for training. Equal rows are "
         "stored once: importing them again adds nothing. A file of 'orch measurements export' is "
         "imported as it is.\n"

@@ -15,8 +15,7 @@
 
 #include <string.h>
 
-/* ---- the evaluation -----------------------------------------------------------------------------
- */
+/* ---- the evaluation -------------------------------------------------------------------------- */
 
 struct orch_evaluation_request {
     const char *train, *test; /* paths of CSV files */
@@ -36,8 +35,7 @@ struct orch_evaluation {
     GPtrArray *missing;          /* const char *: columns that only the training rows have */
 };
 
-/* ---- the tables --------------------------------------------------------------------------------
- */
+/* ---- the tables ------------------------------------------------------------------------------ */
 
 /* What a row is held out with: boards of one chip together. */
 static const char *group_of(const struct orch_rows *rows, size_t row)
@@ -120,8 +118,7 @@ static void evaluation_clear(struct orch_evaluation *e)
     *e = (struct orch_evaluation){0};
 }
 
-/* ---- training ----------------------------------------------------------------------------------
- */
+/* ---- training -------------------------------------------------------------------------------- */
 
 static bool find_box(const char *name, enum orch_learn_target *out, GError **error)
 {
@@ -157,8 +154,7 @@ static bool evaluation_learn(struct orch_evaluation *e, const struct orch_evalua
     return true;
 }
 
-/* ---- results -----------------------------------------------------------------------------------
- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 /* The groups of the test rows in order of appearance, const char *. The caller unrefs. */
 static GPtrArray *evaluation_groups(const struct orch_evaluation *e)
@@ -213,8 +209,7 @@ static bool evaluation_write(const struct orch_evaluation *e, const char *path, 
     return orch_file_write(path, text->str, text->len, false, error);
 }
 
-/* ---- the command --------------------------------------------------------------------------------
- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 struct eval_options {
     struct orch_evaluation_request ask; /* without `drop` */
@@ -400,10 +395,11 @@ const struct orch_command ORCH_COMMAND_PREDICTOR_EVAL = {
     .option_bytes = sizeof(struct eval_options),
     .about = "Hyperparameters are chosen by 5-fold cross-validation on the mean relative error, "
              "and printed; GPUs with the same chip share a fold. Test rows whose chip, network or "
-             "number of GPUs is not among the training rows are scored separately. From a column "
-             "'gpu', the GPU's peaks, bandwidth and so on are added as columns; from columns that "
-             "describe a layer or count a network's work, operations, bytes and the roofline's "
-             "time are added. Columns that reveal the target are left out with a warning.",
+             "number of GPUs is not among the training rows are scored separately. A column 'gpu' "
+             "adds columns with the GPU's "
+             "peaks, bandwidth and so on. Columns that describe a layer or count a network's work "
+             "add operations, bytes and the roofline's time. Columns that reveal the target are "
+             "left out with a warning.",
     .examples =
         "orch predictor eval --train a.csv --test b.csv --target ms --model boost --group gpu",
     .run = run_eval,

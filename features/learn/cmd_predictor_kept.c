@@ -18,8 +18,7 @@
 #define MEMBERS 3
 #define ALL G_MAXUINT
 
-/* ---- shared helpers ----------------------------------------------------------------------------
- */
+/* ---- shared helpers -------------------------------------------------------------------------- */
 
 /* Finds a predictor by name; ORCH_ERROR_NOT_FOUND with the nearest name. */
 static struct orch_predictor_row *find_row(struct orch_store *store, const char *name,
@@ -90,8 +89,7 @@ static json_t *trained_json(const struct orch_trained *t)
     return o;
 }
 
-/* ---- train -------------------------------------------------------------------------------------
- */
+/* ---- train ----------------------------------------------------------------------------------- */
 
 struct train_options {
     const char *target, *model, *box, *name, *where;
@@ -201,8 +199,7 @@ static int run_train(struct orch_cli *cli, const void *options, GError **error)
     return ok ? ORCH_EXIT_OK : -1;
 }
 
-/* ---- ls ----------------------------------------------------------------------------------------
- */
+/* ---- ls -------------------------------------------------------------------------------------- */
 
 /* Returns the error for levels of a column that were not in the training data; NaN: not learned. */
 static double unseen_error(const struct orch_learned *l, const char *column)
@@ -266,8 +263,7 @@ static int run_ls(struct orch_cli *cli, const void *options, GError **error)
     return ORCH_EXIT_OK;
 }
 
-/* ---- show, export, rm --------------------------------------------------------------------------
- */
+/* ---- show, export, rm ------------------------------------------------------------------------ */
 
 static int run_show(struct orch_cli *cli, const void *options, GError **error)
 {
@@ -342,8 +338,7 @@ static int run_rm(struct orch_cli *cli, const void *options, GError **error)
     return store ? ORCH_EXIT_OK : -1;
 }
 
-/* ---- the commands ------------------------------------------------------------------------------
- */
+/* ---- the commands ---------------------------------------------------------------------------- */
 
 const struct orch_command ORCH_COMMAND_PREDICTOR_TRAIN = {
     .name = "predictor train",

@@ -78,8 +78,7 @@ static struct orch_score score(const struct evaluation *c, const char *group)
     return count ? orch_score_of(c->rows->target, c->predictions, which, count) : none;
 }
 
-/* ---- the three ways of training ----------------------------------------------------------------
- */
+/* ---- the three ways of training -------------------------------------------------------------- */
 
 static void split(struct evaluation *c, int fold, const char *group)
 {

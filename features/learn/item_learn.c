@@ -63,8 +63,7 @@ static void add_notes(struct orch_section_context *a, const struct orch_learn_so
     add_trials(a, s);
 }
 
-/* ---- regressors side by side -------------------------------------------------------------------
- */
+/* ---- regressors side by side ----------------------------------------------------------------- */
 
 static void add_winner(struct orch_table *table, const struct orch_regressor *r, bool by_rmse)
 {
@@ -138,8 +137,7 @@ static void add_models(struct orch_section *section, const struct orch_learn_out
     }
 }
 
-/* ---- by group ----------------------------------------------------------------------------------
- */
+/* ---- by group -------------------------------------------------------------------------------- */
 
 static void add_score(struct orch_table *table, const struct orch_score *s)
 {
@@ -234,8 +232,7 @@ static bool fill_learn(struct orch_section_context *a, GError **error)
     return true;
 }
 
-/* ---- layer by layer ----------------------------------------------------------------------------
- */
+/* ---- layer by layer -------------------------------------------------------------------------- */
 
 static void add_guess(struct orch_table *table, const struct orch_interval *g, double measured)
 {

@@ -38,8 +38,7 @@ static void part_free(void *pointer)
     g_free(part);
 }
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static char *where_of(const char *pass, const char *precision, const char *layout,
                       const char *const *facts)
@@ -120,8 +119,7 @@ size_t orch_layer_rows_count(const struct orch_layer_rows *rows)
     return rows->parts->len;
 }
 
-/* ---- measured parts ----------------------------------------------------------------------------
- */
+/* ---- measured parts -------------------------------------------------------------------------- */
 
 static bool is_other(const struct part *part)
 {
@@ -175,8 +173,7 @@ static double scaled_ms(const struct orch_layer_rows *rows, const struct part *w
     return ms;
 }
 
-/* ---- the network's parts -----------------------------------------------------------------------
- */
+/* ---- the network's parts --------------------------------------------------------------------- */
 
 static bool is_half(const char *precision)
 {
@@ -238,8 +235,7 @@ static GPtrArray *parts_of(const struct orch_layer_rows *rows, const struct orch
     return parts;
 }
 
-/* ---- learning ----------------------------------------------------------------------------------
- */
+/* ---- learning -------------------------------------------------------------------------------- */
 
 static void append_part(GString *csv, const struct part *part, double ms)
 {
@@ -333,8 +329,7 @@ static bool add_learned(const struct orch_layer_rows *rows, const GPtrArray *unk
     return ok;
 }
 
-/* ---- the sum -----------------------------------------------------------------------------------
- */
+/* ---- the sum --------------------------------------------------------------------------------- */
 
 static void add_others(const struct orch_layer_rows *rows, const struct orch_net *net,
                        const struct orch_layer_rows_job *job, const char *where,

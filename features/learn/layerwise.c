@@ -21,8 +21,7 @@ struct orch_layerwise {
 static const char *const CONV_SIZES[] = {"batch", "in_hw", "kernel", "cin", "cout", "stride", NULL};
 static const char *const DENSE_SIZES[] = {"batch", "din", "dout", NULL};
 
-/* ---- learning ----------------------------------------------------------------------------------
- */
+/* ---- learning -------------------------------------------------------------------------------- */
 
 static GHashTable *ends_of(const struct orch_matrix *m, const char *const *names)
 {
@@ -81,8 +80,7 @@ void orch_layerwise_free(struct orch_layerwise *l)
     g_free(l);
 }
 
-/* ---- layers as rows ----------------------------------------------------------------------------
- */
+/* ---- layers as rows -------------------------------------------------------------------------- */
 
 #define FIELDS_MAX 32
 
@@ -238,8 +236,7 @@ static struct orch_rows *rows_of(const struct orch_layerwise *l, const struct or
     return out;
 }
 
-/* ---- predicting --------------------------------------------------------------------------------
- */
+/* ---- predicting ------------------------------------------------------------------------------ */
 
 static bool is_outside(const struct kind *kind, const struct orch_rows *rows, size_t row)
 {

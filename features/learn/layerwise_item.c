@@ -41,8 +41,7 @@ static void free_learned(gpointer layerwise)
     orch_layerwise_free(layerwise);
 }
 
-/* ---- measured layers ---------------------------------------------------------------------------
- */
+/* ---- measured layers ------------------------------------------------------------------------- */
 
 static void gather_layers(struct bench *b)
 {
@@ -103,8 +102,7 @@ static bool read_layers(struct bench *b)
     return b->out->source.rows;
 }
 
-/* ---- models ------------------------------------------------------------------------------------
- */
+/* ---- models ---------------------------------------------------------------------------------- */
 
 enum scope { SCOPE_OWN, SCOPE_ALL, SCOPE_LEFT_OUT };
 
@@ -144,8 +142,7 @@ static const struct orch_layerwise *model_of(struct bench *b, const char *group,
     return l;
 }
 
-/* ---- networks ----------------------------------------------------------------------------------
- */
+/* ---- networks -------------------------------------------------------------------------------- */
 
 static int64_t int_of(const struct bench *b, const struct orch_run *run, const char *name)
 {
@@ -291,8 +288,7 @@ static void gather_networks(struct bench *b)
         orch_learn_source_fail(&b->out->source, NULL, "no network is measured yet");
 }
 
-/* ---- the item ----------------------------------------------------------------------------------
- */
+/* ---- the item -------------------------------------------------------------------------------- */
 
 struct orch_layerwise_outcome *orch_layerwise_item_predict(struct orch_section_context *a,
                                                            GError **error)

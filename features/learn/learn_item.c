@@ -12,8 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- rows --------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 /* Returns an item's features, including the column that is held out. */
 static char **feature_names(const json_t *spec)
@@ -115,8 +114,7 @@ static GString *table_of(const struct orch_plan *plan, const struct orch_report_
     return artifacts_csv(item, out);
 }
 
-/* ---- symbols of AI Gauge's linear form ---------------------------------------------------------
- */
+/* ---- symbols of AI Gauge's linear form ------------------------------------------------------- */
 
 static int first_column(const struct orch_csv *csv, const char *const *names)
 {
@@ -193,8 +191,7 @@ static struct orch_aigauge_job *jobs_of(const struct orch_csv *csv, const char *
     return jobs;
 }
 
-/* ---- judging -----------------------------------------------------------------------------------
- */
+/* ---- judging --------------------------------------------------------------------------------- */
 
 static void judge_models(const struct orch_rows *rows, const struct orch_csv *csv,
                          const struct orch_report_item *item, struct orch_learn_outcome *out)

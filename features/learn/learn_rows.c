@@ -74,8 +74,7 @@ void orch_learn_csv_field(GString *csv, const char *text, bool is_first)
     orch_csv_append(csv, text);
 }
 
-/* ---- runs --------------------------------------------------------------------------------------
- */
+/* ---- runs ------------------------------------------------------------------------------------ */
 
 const struct orch_run *orch_learn_use(struct orch_learn_source *source,
                                       struct orch_report_trial *trial)
@@ -140,8 +139,7 @@ bool orch_learn_add_artifact(GString *csv, struct orch_store *store, const struc
     return true;
 }
 
-/* ---- data sets ---------------------------------------------------------------------------------
- */
+/* ---- data sets ------------------------------------------------------------------------------- */
 
 static void add_value(GString *csv, const struct orch_dataset_column *column, size_t row,
                       bool is_first)

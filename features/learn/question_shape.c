@@ -18,8 +18,7 @@ static int find_any(const struct orch_rows *rows, const char *const *names, bool
     return -1;
 }
 
-/* ---- GPUs --------------------------------------------------------------------------------------
- */
+/* ---- GPUs ------------------------------------------------------------------------------------ */
 
 /* What of the GPUs was measured. */
 struct measured_gpus {
@@ -95,8 +94,7 @@ static void add_gpus(const struct orch_rows *known, const struct orch_rows *aske
     g_hash_table_unref(m.chips);
 }
 
-/* ---- networks ----------------------------------------------------------------------------------
- */
+/* ---- networks -------------------------------------------------------------------------------- */
 
 /* The letters that a name begins with, after the word for where its weights come from: resnet of
  * "tf_resnet50". */
@@ -139,8 +137,7 @@ static void add_networks(const struct orch_rows *known, const struct orch_rows *
     }
 }
 
-/* ---- all ---------------------------------------------------------------------------------------
- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
 static void add_counts(const struct orch_rows *known, const struct orch_rows *asked, unsigned *out)
 {

@@ -10,8 +10,7 @@
 
 #define ROWS_MIN 10
 
-/* ---- grids -------------------------------------------------------------------------------------
- */
+/* ---- grids ----------------------------------------------------------------------------------- */
 
 #define FOREST(n)                                                                                  \
     {                                                                                              \
@@ -64,8 +63,7 @@ static char *text_of(const struct orch_model_kind *kind, const struct orch_hyper
     return orch_hyperparams_text(kind, k);
 }
 
-/* ---- folds -------------------------------------------------------------------------------------
- */
+/* ---- folds ----------------------------------------------------------------------------------- */
 
 /* State of one comparison. */
 struct comparison {
@@ -150,8 +148,7 @@ static void add_setting(const struct comparison *r, struct orch_regressor *out, 
                            : out->by_relative;
 }
 
-/* ---- models ------------------------------------------------------------------------------------
- */
+/* ---- models ---------------------------------------------------------------------------------- */
 
 static void clear_setting(gpointer setting)
 {

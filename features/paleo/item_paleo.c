@@ -21,8 +21,7 @@
 /* In a sentence: networks times PPPs, and networks at one PPP. */
 enum { EVERY_PPP_MOST = 4, LISTED_MOST = 6 };
 
-/* ---- options of the item -----------------------------------------------------------------------
- */
+/* ---- options of the item --------------------------------------------------------------------- */
 
 struct paleo_section {
     struct orch_section_context *a;
@@ -47,8 +46,7 @@ static bool read_spec(struct paleo_section *p, GError **error)
                                   error);
 }
 
-/* ---- one network -------------------------------------------------------------------------------
- */
+/* ---- one network ----------------------------------------------------------------------------- */
 
 struct counted {
     struct orch_net *net; /* NULL: a network of PALEO's repository */
@@ -92,8 +90,7 @@ static void split_name(const char *text, char **out_net, char **out_by)
     *out_by = g_strdup(by ? by + strlen(" by ") : text);
 }
 
-/* ---- tables ------------------------------------------------------------------------------------
- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 static void add_number(struct orch_table *table, double value)
 {

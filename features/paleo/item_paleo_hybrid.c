@@ -40,8 +40,7 @@ struct hybrid_item {
     struct hours hours[PARALLELISMS][WORKERS_MAX];
 };
 
-/* ---- options of the item -----------------------------------------------------------------------
- */
+/* ---- options of the item --------------------------------------------------------------------- */
 
 static bool read_counts(struct hybrid_item *h, const json_t *spec, GError **error)
 {
@@ -105,8 +104,7 @@ static bool read_spec(struct hybrid_item *h, GError **error)
     return true;
 }
 
-/* ---- times -------------------------------------------------------------------------------------
- */
+/* ---- times ----------------------------------------------------------------------------------- */
 
 static double hours_of(const struct hybrid_item *h, double step_ms, int64_t effective_batch)
 {
@@ -133,8 +131,7 @@ static bool compute(struct hybrid_item *h, GError **error)
     return true;
 }
 
-/* ---- the section -------------------------------------------------------------------------------
- */
+/* ---- the section ----------------------------------------------------------------------------- */
 
 static void add_row(struct orch_table *table, const struct hybrid_item *h, int kind, int i)
 {

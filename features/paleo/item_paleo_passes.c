@@ -49,8 +49,7 @@ struct passes_item {
     int computed_count, paleo_count;
 };
 
-/* ---- options of the item -----------------------------------------------------------------------
- */
+/* ---- options of the item --------------------------------------------------------------------- */
 
 static bool read_published(struct passes_item *p, const char *row, GError **error)
 {
@@ -92,8 +91,7 @@ static bool read_spec(struct passes_item *p, GError **error)
                                   error);
 }
 
-/* ---- rows --------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 /* One network on one device at one PPP. */
 struct setting {
@@ -220,8 +218,7 @@ static bool add_published(struct passes_item *p, GError **error)
     return true;
 }
 
-/* ---- runs --------------------------------------------------------------------------------------
- */
+/* ---- runs ------------------------------------------------------------------------------------ */
 
 /* Reads one number of a trial; NaN: it has none. */
 static bool number_of(const struct orch_trials *trials, struct orch_report_trial *trial,
@@ -300,8 +297,7 @@ static bool add_runs(struct passes_item *p, GError **error)
     return ok;
 }
 
-/* ---- the section -------------------------------------------------------------------------------
- */
+/* ---- the section ----------------------------------------------------------------------------- */
 
 static void add_notes(const struct passes_item *p)
 {

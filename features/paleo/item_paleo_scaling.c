@@ -46,8 +46,7 @@ struct scaling_item {
     double throughput[SOURCES][WORKERS_MAX]; /* images/s; NaN: none */
 };
 
-/* ---- options of the item -----------------------------------------------------------------------
- */
+/* ---- options of the item --------------------------------------------------------------------- */
 
 static bool read_workers(struct scaling_item *s, const json_t *spec)
 {
@@ -89,8 +88,7 @@ static bool read_spec(struct scaling_item *s, GError **error)
            orch_paleo_spec_link(spec, &s->options, error) && read_scaling(s, spec, error);
 }
 
-/* ---- throughputs -------------------------------------------------------------------------------
- */
+/* ---- throughputs ----------------------------------------------------------------------------- */
 
 /* The measured throughput of one worker; NaN: not measured. */
 static double measured_alone(const struct scaling_item *s)
@@ -180,8 +178,7 @@ static bool read_trials(struct scaling_item *s, enum source source, GError **err
     return ok;
 }
 
-/* ---- tables and charts -------------------------------------------------------------------------
- */
+/* ---- tables and charts ----------------------------------------------------------------------- */
 
 enum quantity { THROUGHPUT_IMAGES_S, EPOCH_S, COST_USD, QUANTITIES };
 

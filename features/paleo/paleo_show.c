@@ -128,8 +128,7 @@ static void print_steps(struct orch_cli *cli, const char *format,
         orch_cli_time_assumptions_print(q);
 }
 
-/* ---- layers cut among the workers --------------------------------------------------------------
- */
+/* ---- layers cut among the workers ------------------------------------------------------------ */
 
 static void add_split_ms(struct orch_table *table, json_t *row, const char *name, double ms)
 {
@@ -200,8 +199,7 @@ static void print_split(struct orch_cli *cli, const char *format, GArray *rows, 
     g_array_unref(rows);
 }
 
-/* ---- the command -------------------------------------------------------------------------------
- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 static bool check_parallel(const char *name, GError **error)
 {

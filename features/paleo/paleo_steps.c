@@ -16,8 +16,7 @@ struct asking {
     struct orch_paleo_steps *out;
 };
 
-/* ---- settings ----------------------------------------------------------------------------------
- */
+/* ---- settings -------------------------------------------------------------------------------- */
 
 static bool find_device(struct orch_time_question *q, struct asking *a, GError **error)
 {
@@ -121,8 +120,7 @@ static bool given(const struct orch_time_question *q, struct asking *a, GError *
     return find_scheme(a, error) && find_algorithm(a, error);
 }
 
-/* ---- our additions -----------------------------------------------------------------------------
- */
+/* ---- our additions --------------------------------------------------------------------------- */
 
 /* Returns the time of an exchange by a scheme that PALEO lacks, computed in PALEO's way, without
  * latency. */
@@ -206,8 +204,7 @@ static void apply_additions(struct orch_time_question *q, const struct asking *a
     step->images_per_s = 1000 * (double)step->effective_batch / step->total_ms;
 }
 
-/* ---- data parallelism --------------------------------------------------------------------------
- */
+/* ---- data parallelism ------------------------------------------------------------------------ */
 
 /* Returns the images per second at the peak of all workers, with PALEO's count of operations. */
 static double at_the_peak(struct orch_time_question *q, const struct asking *a,
@@ -302,8 +299,7 @@ bool orch_paleo_steps_has_additions(const struct orch_paleo_steps *steps)
     return steps->has_scheme || steps->overlap || steps->all_layers;
 }
 
-/* ---- layers cut among the workers --------------------------------------------------------------
- */
+/* ---- layers cut among the workers ------------------------------------------------------------ */
 
 static bool check_split(const char *const *split, const char *parallel, GError **error)
 {

@@ -16,8 +16,7 @@
 #define NAMED_PREDICTED 2
 #define ROOF_ROOM 40.0 /* a factor on the axis, for the names of the roofs */
 
-/* ---- layers ------------------------------------------------------------------------------------
- */
+/* ---- layers ---------------------------------------------------------------------------------- */
 
 static void clear_dot(void *data)
 {
@@ -79,8 +78,7 @@ unsigned orch_roofline_dots_add_run(GArray *dots, struct orch_store *store,
     return dots->len - before;
 }
 
-/* ---- roofs -------------------------------------------------------------------------------------
- */
+/* ---- roofs ----------------------------------------------------------------------------------- */
 
 double orch_roofline_attainable(const struct orch_roofline_roofs *roofs,
                                 enum orch_precision precision, double intensity)
@@ -166,8 +164,7 @@ static void add_roofs(struct orch_chart_panel *panel, const struct orch_roofline
     }
 }
 
-/* ---- the chart ---------------------------------------------------------------------------------
- */
+/* ---- the chart ------------------------------------------------------------------------------- */
 
 static double time_of(const struct orch_roofline_dot *dot, const struct orch_roofline_roofs *roofs,
                       enum orch_precision precision)

@@ -16,8 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- the device ---------------------------------------------------------------------------------
- */
+/* ---- the device ------------------------------------------------------------------------------ */
 
 struct orch_roofline_gpu {
     const struct orch_gpu_spec *gpu;
@@ -126,8 +125,7 @@ static int64_t roofline_gpu_largest_batch(const struct orch_roofline_gpu *b,
                                        &work);
 }
 
-/* ---- as text ------------------------------------------------------------------------------------
- */
+/* ---- as text --------------------------------------------------------------------------------- */
 
 static const char *const HEADERS[] = {
     ">batch",       ">forward",   ">backward",     ">update", ">step", ">images/s", ">TFLOP/s",
@@ -221,8 +219,7 @@ static struct orch_table *batch_table(const struct orch_roofline_gpu *b,
     return table;
 }
 
-/* ---- chart ------------------------------------------------------------------------------------
- */
+/* ---- chart ----------------------------------------------------------------------------------- */
 
 /* Adds the layers of the newest run that measured those of the network on the device. */
 static unsigned add_measured(struct orch_cli *cli, const struct orch_roofline_gpu *b,

@@ -121,8 +121,7 @@ static bool gather(struct orch_section_context *a, struct orch_trials *trials, c
     return true;
 }
 
-/* ---- output ------------------------------------------------------------------------------------
- */
+/* ---- output ---------------------------------------------------------------------------------- */
 
 static struct orch_stat stat_of(const GArray *values)
 {

@@ -14,8 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- columns -----------------------------------------------------------------------------------
- */
+/* ---- columns --------------------------------------------------------------------------------- */
 
 /* The columns that the item asks for, else speedup and efficiency. The recipe's check has refused
  * other names. */
@@ -206,8 +205,7 @@ static void add_notes(struct orch_section_context *a, const struct orch_speedup_
             g->oversubscribed_count);
 }
 
-/* ---- what limits -------------------------------------------------------------------------------
- */
+/* ---- what limits ----------------------------------------------------------------------------- */
 
 /* The share of the ideal time that limits nothing. */
 #define NEGLIGIBLE 0.05
@@ -309,8 +307,7 @@ static void add_limits(struct orch_section_context *a, const struct orch_speedup
                           "those use simulated trainings, or a machine with several GPUs");
 }
 
-/* ---- the answer --------------------------------------------------------------------------------
- */
+/* ---- the answer ------------------------------------------------------------------------------ */
 
 /* Groups of which a sentence has every column, and groups of which it has one. */
 enum { GROUPS_MOST = 4, LISTED_MOST = 6 };

@@ -14,8 +14,7 @@
 /* What a trial of the key `link` measured: an all-reduce alone (docs/plugins/allreduce.md). */
 #define LINK_VALUE "result largest_bandwidth"
 
-/* ---- gathering ---------------------------------------------------------------------------------
- */
+/* ---- gathering ------------------------------------------------------------------------------- */
 
 void orch_speedup_setting_clear(gpointer pointer)
 {
@@ -148,8 +147,7 @@ bool orch_speedup_add_links(struct orch_section_context *a, struct orch_speedup_
     return ok;
 }
 
-/* ---- numbers -----------------------------------------------------------------------------------
- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 /* The mean over the trials with as many workers, else over all. NaN without trials. */
 static double link_of(const struct orch_speedup_gathered *g, double workers)

@@ -23,9 +23,9 @@ struct coverage_options {
 static const struct orch_option OPTIONS[] = {
     ORCH_VARIANT_OPTIONS(struct coverage_options, variant),
     ORCH_OPTION(struct coverage_options, remote, TEXT, "remote", .value = "NAME|FOLDER",
-                .help = "where the group's claims are (default: the remote that 'orch pull' uses)"),
+                .help = "where the group notes which trials it runs (default: as for 'orch pull')"),
     ORCH_OPTION(struct coverage_options, offline, FLAG, "offline",
-                .help = "do not contact the remote; leave out claims"),
+                .help = "do not ask the remote which trials others are running"),
     ORCH_OPTION(struct coverage_options, price, TEXT, "price", .value = "USD",
                 .help = "price of a device hour (default: from 'orch gpu prices')"),
     ORCH_OPTION(struct coverage_options, jobs, COUNT, "jobs", .letter = 'j', .value = "N",

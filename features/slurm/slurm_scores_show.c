@@ -185,9 +185,9 @@ const struct orch_command_part ORCH_PART_SCORE_SLURM = {
     .option_bytes = sizeof(struct scores_options),
     .about = "\n"
              "\n--slurm compares the forecasts that set --time and --mem of Slurm jobs with "
-             "Elapsed and MaxRSS of sacct. 'within' is the share of times inside the 90 % "
-             "interval, and of memory sizes up to the 95 % quantile; 'within_request' is the share "
-             "of values up to --time or --mem.",
+             "Elapsed and MaxRSS of sacct. Column 'within' is the share of times inside the 90 % "
+             "interval, or of memory sizes up to the 95 % quantile. Column 'within_request' is the "
+             "share of values up to --time or --mem.",
     .examples = "  orch predictor score --slurm",
     .is_alone = true,
     .is_asked = is_asked,

@@ -94,7 +94,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_VIEW = {
     .name = "view",
     .group = "Look at results",
-    .summary = "name views of the page, list and remove them",
+    .summary = "save views of the page under names, list and remove them",
     .usage = "[NAME [ADDRESS]]",
     .max_args = 2,
     .options = OPTIONS,

@@ -77,7 +77,7 @@ sed -i 's/^recipe: c/recipe: d/' d.recipe
 ok orch run d.recipe -q
 ok orch report d.recipe
 has '8 of 8 curves have a fitted model. Of these models, 8 are independent of each other'
-has 'from 8 independent curves of 4 networks'
+has 'fitted to 8 independent curves of 4 networks'
 has 'F(1, 3) = '
 has_not 'equal to the last bit'
 ok orch plan d.recipe --json
@@ -114,6 +114,6 @@ sed 's/law.py/shift.py/; s/"${seed}"/&, "${shifted}"/; /^parameters/a\  shifted:
 sed 's/law.plugin/shift.plugin/; s/^recipe: d/recipe: f/; /^  two:/a\    with: { shifted: true }' d.recipe >f.recipe
 ok orch run f.recipe -q
 ok orch report f.recipe
-has 'b1 on 2 threads is'
+has 'the term of b1 for 2 threads is'
 has 'times its standard error, but this does not show an effect of the device'
 has 'No effect of the device is found'

@@ -27,7 +27,7 @@ assert total["low_s"] < total["total_s"] < total["high_s"] and total["cost_usd"]
 ' || _fail 'the forecasts are wrong'
 ok orch plan naps.recipe
 has ', fitted'
-says 'forecast: '
+says 'forecast (90 % interval): '
 says 'for 2 trials'
 # money: hours x devices x price
 ok orch plan naps.recipe --price 36 --json

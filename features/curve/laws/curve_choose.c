@@ -85,8 +85,7 @@ static struct orch_stages *choose_by_information(const double *k, const double *
     return optimus;
 }
 
-/* ---- by forecasts from earlier parts of the curve ----------------------------------------------
- */
+/* ---- by forecasts from earlier parts of the curve -------------------------------------------- */
 
 /* Forms and how they are fitted, the simplest first. */
 static const struct orch_curve_candidate {

@@ -27,8 +27,7 @@
 #define SLOPE_FARTHEST 1e3
 enum { BISECTIONS = 24 };
 
-/* ---- the limit ---------------------------------------------------------------------------------
- */
+/* ---- the limit ------------------------------------------------------------------------------- */
 
 /* The points as the fit has them: losses over their largest, k from 0 to 1. */
 static void take_points(const struct orch_curve *curve, const double *k, const double *loss,
@@ -137,8 +136,7 @@ struct orch_interval orch_curve_limit_interval(const struct orch_curve *curve, c
     return (struct orch_interval){out.low * scales[1], limit, out.high * scales[1]};
 }
 
-/* ---- a forecast --------------------------------------------------------------------------------
- */
+/* ---- a forecast ------------------------------------------------------------------------------ */
 
 double orch_curve_forecast_half(const GArray *errors, double last_k, double k)
 {

@@ -17,8 +17,7 @@
 /* Sums of squares below this share of the total are rounding errors. */
 #define ROUNDING 1e-20
 
-/* ---- least squares ----------------------------------------------------------------------------
- */
+/* ---- least squares --------------------------------------------------------------------------- */
 
 /* Least squares of y on the columns of x (rows x cols, row-major). Returns the sum of squared
  * errors and the rank. Dependent columns get the solution of least norm. */
@@ -51,8 +50,7 @@ static void solve_padded(const double *x, const double *y, size_t rows, size_t c
     gsl_set_error_handler(handler);
 }
 
-/* ---- test of the device's effect --------------------------------------------------------------
- */
+/* ---- test of the device's effect ------------------------------------------------------------- */
 
 static double mean_of(const struct orch_law_data *d, int output)
 {
@@ -125,8 +123,7 @@ static struct orch_law_test test_device(const struct orch_law_data *d, const dou
     return test;
 }
 
-/* ---- lines over networks ----------------------------------------------------------------------
- */
+/* ---- lines over networks --------------------------------------------------------------------- */
 
 /* The features centred and scaled, so that the dependence test does not depend on units. */
 struct scaled {
@@ -301,8 +298,7 @@ static double line_predict(const struct orch_law_line *line, const double *featu
     return inverse(line->is_log, y);
 }
 
-/* ---- error on networks left out ---------------------------------------------------------------
- */
+/* ---- error on networks left out -------------------------------------------------------------- */
 
 /* Fits one output without a network, every choice included: scale, device, features. */
 static void fit_without(const struct orch_law_data *d, int network, int output,
@@ -355,8 +351,7 @@ static double left_out_error(const struct orch_law_data *d, int output)
     return counted ? relative / (double)counted : (double)NAN;
 }
 
-/* ---- all --------------------------------------------------------------------------------------
- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
 static const char *complaint(const struct orch_law_data *d)
 {

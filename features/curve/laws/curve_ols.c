@@ -8,8 +8,7 @@
 /* Sums of squares below this share of the total are rounding errors. */
 #define ROUNDING 1e-20
 
-/* ---- terms of the regression -------------------------------------------------------------------
- */
+/* ---- terms of the regression ----------------------------------------------------------------- */
 
 static double layers_of(const struct orch_law_data *d, size_t row)
 {
@@ -42,8 +41,7 @@ static void fill_row(const struct orch_curve_ols *p, double layers, int device, 
             x[column++] = g == device;
 }
 
-/* ---- fitting -----------------------------------------------------------------------------------
- */
+/* ---- fitting --------------------------------------------------------------------------------- */
 
 struct workspace {
     gsl_multifit_linear_workspace *work;

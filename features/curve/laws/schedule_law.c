@@ -27,8 +27,7 @@ enum {
  * the warm-up are none of the law's. */
 #define HUBER 1e-3
 
-/* ---- a schedule --------------------------------------------------------------------------------
- */
+/* ---- a schedule ------------------------------------------------------------------------------ */
 
 /* Times at which the rate is known, with the rate's sum up to them. */
 struct knots {
@@ -91,8 +90,7 @@ static double sum_at(const struct knots *knots, const struct orch_schedule_run *
     return knots->sum[i] + fmax(k - knots->k[i], 0) * (knots->rate[i] + here) / 2;
 }
 
-/* ---- the law -----------------------------------------------------------------------------------
- */
+/* ---- the law --------------------------------------------------------------------------------- */
 
 /* Where the logs of alpha, beta, gamma, c and shift are expected, and their standard deviations:
  * three schedules determine some of them badly (beta and c nearly make up for each other), and a
@@ -200,8 +198,7 @@ static double improve(struct fitting *f, double *logs)
     return found;
 }
 
-/* ---- checks ------------------------------------------------------------------------------------
- */
+/* ---- checks ---------------------------------------------------------------------------------- */
 
 static bool refuse(const char *what, size_t run, GError **error)
 {
@@ -247,8 +244,7 @@ static bool check(const struct orch_schedule_run *runs, size_t count, GError **e
     return false;
 }
 
-/* ---- the fit -----------------------------------------------------------------------------------
- */
+/* ---- the fit --------------------------------------------------------------------------------- */
 
 static void fitting_init(struct fitting *f, const struct orch_schedule_run *runs, size_t count)
 {
