@@ -230,7 +230,7 @@ char *orch_grid_count_text(const struct orch_grid_cell *cell)
     guint runs = 0;
     for (guint i = 0; i < means->len; i++)
         runs += g_array_index(means, struct orch_seed_mean, i).runs;
-    return runs > means->len ? g_strdup_printf("%u runs, averaged to one value a seed", runs)
+    return runs > means->len ? g_strdup_printf("%u runs, averaged to one value per seed", runs)
                              : g_strdup_printf("%u repeat%s", means->len, orch_plural(means->len));
 }
 

@@ -139,7 +139,7 @@ static unsigned add_missing_reason(struct orch_section_context *a, const struct 
         a->section->stale += count;
         orch_section_missing(
             a->section, run,
-            "%u of %u trials %s stale: there are runs of an earlier version only (%s)", count,
+            "%u of %u trials %s stale, which means that only an earlier version was run: %s", count,
             trials->all->len, are, first->reason);
         return count;
     }
@@ -390,7 +390,7 @@ char *orch_difference_text(const struct orch_difference *d, const char *better)
     g_autofree char *corrected = orch_p_format(d->p_corrected);
     const char *way = better && d->is_more_than_noise ? difference_way(d->mean.mid, better) : "";
     g_autofree char *count = d->is_paired
-                                 ? g_strdup_printf("%zu pairs", d->count_a)
+                                 ? g_strdup_printf("%zu pairs of runs", d->count_a)
                                  : g_strdup_printf("%zu and %zu repeats", d->count_b, d->count_a);
     return g_strdup_printf(" (95 %% interval %s), %s%s. Test: %s, %s, p %s, corrected p %s",
                            interval, way,

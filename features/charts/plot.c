@@ -138,7 +138,7 @@ static void name_missing(const struct orch_plot_drawing *d, struct orch_section 
 {
     enum { NOT_RUN, STALE, WITHOUT_VALUE, KINDS };
     static const char *const what[KINDS] = {
-        "not run", "not drawn, as only an earlier version was run", "without a value to draw"};
+        "not run", "not drawn, because only an earlier version was run", "without a value to draw"};
     GString *names[KINDS] = {g_string_new(NULL), g_string_new(NULL), g_string_new(NULL)};
     unsigned counts[KINDS] = {0};
     const struct orch_report_trial *last = NULL;

@@ -131,8 +131,8 @@ static char *count_text(const struct orch_group *group)
     guint seeds = group->means->len, runs = 0;
     for (guint i = 0; i < seeds; i++)
         runs += g_array_index(group->means, struct orch_seed_mean, i).runs;
-    return runs > seeds ? g_strdup_printf("%u seed%s, %u runs averaged to one value a seed", seeds,
-                                          orch_plural(seeds), runs)
+    return runs > seeds ? g_strdup_printf("%u seed%s, %u runs averaged to one value per seed",
+                                          seeds, orch_plural(seeds), runs)
                         : g_strdup_printf("%u repeat%s", seeds, orch_plural(seeds));
 }
 

@@ -129,6 +129,6 @@ char *orch_family_method(const struct orch_family *f, size_t a, const struct orc
     return g_strdup_printf(
         "corrected for all %zu pairs of %zu settings (Bonferroni), because the winner was picked "
         "from the same runs. The test is a %s, two-sided. It uses the noise of each pair alone, "
-        "because the noise differs between settings, or too few runs show it",
+        "because the noise differs between settings or is known from too few runs",
         pairs_of(load), load->count, test);
 }

@@ -141,7 +141,8 @@ static void note_method(struct orch_section *section, const struct orch_section_
         orch_section_note(
             section,
             "FASTER or SLOWER: the difference is more than noise. SAME: the difference "
-            "is not more than noise, and its 95 %% interval lies within %.0f %% of %s. "
+            "is not more than noise, and its 95 %% interval lies within %.0f %% of the value of "
+            "%s. "
             "UNSURE: neither, so more repeats are needed",
             100 * SAME_TIME_SHARE, base->row);
     if (method)
@@ -306,8 +307,8 @@ static bool against_baseline(struct orch_section_context *a, GError **error)
         orch_section_note_mixed(a, g->grid);
         orch_section_note_shared_base(a, g->grid);
     } else if (g->grid->cells->len) {
-        orch_section_missing(a->section, NULL, "%s has no number yet",
-                             named ? named : "the baseline");
+        orch_section_missing(a->section, NULL, "the baseline%s%s%s has no number yet",
+                             named ? " (" : "", named ? named : "", named ? ")" : "");
     }
     orch_section_add_missing_trials(a, g->trials);
     if (is_uneven)

@@ -359,6 +359,6 @@ char *orch_pooled_text(const struct orch_pooled *p)
         "noise "
         "is used",
         p->given * (p->given - 1) / 2, p->given, p->settings, p->equal_p, p->degrees,
-        p->by_seed ? ". What a seed adds to all settings is subtracted first" : "",
+        p->by_seed ? ". The effect that a seed has on all settings is subtracted first" : "",
         scale_text(&p->kind));
 }

@@ -502,7 +502,7 @@ static void add_fitted_samples(struct orch_section *section, const struct answer
     orch_section_note(
         section,
         "the speed model is fitted to %zu samples: %d measured batch sizes, each combined with "
-        "%s parameter servers, whose time of the exchange is computed",
+        "%s parameter servers. The time of the exchange with these servers is computed",
         (size_t)a->share_count * G_N_ELEMENTS(SAMPLE_SERVERS), a->share_count, text->str);
     g_string_free(text, TRUE);
 }

@@ -300,10 +300,11 @@ static void note_own_device(const struct scaling_item *s)
                                    rates->len ? ", " : "", step.images_per_s, s->workers[i],
                                    orch_plural(s->workers[i]));
     }
-    orch_section_note(s->a->section,
-                      "PALEO's repository gives the %s %g GFLOP/s and %g GiB/s. With these, PALEO "
-                      "predicts %s",
-                      own->name, own->peak_gflops, own->bandwidth_gib_s, rates->str);
+    orch_section_note(
+        s->a->section,
+        "PALEO's repository states %g GFLOP/s and %g GiB/s for the %s. With these, PALEO "
+        "predicts %s",
+        own->peak_gflops, own->bandwidth_gib_s, own->name, rates->str);
     orch_layer_table_free(layers);
 }
 

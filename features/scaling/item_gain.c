@@ -130,8 +130,8 @@ static void fill(struct orch_section_context *a, const struct orch_grid *grid)
     const struct orch_grid_cell *base = baseline_of(grid, named);
     if (!base || !base->done) {
         if (grid->cells->len)
-            orch_section_missing(a->section, NULL, "%s has no number yet",
-                                 named ? named : "the baseline");
+            orch_section_missing(a->section, NULL, "the baseline%s%s%s has no number yet",
+                                 named ? " (" : "", named ? named : "", named ? ")" : "");
         return;
     }
     orch_section_table(a->section, make_table(grid, base));

@@ -47,7 +47,7 @@ has '3 of 3 steps are timed in a single epoch, so their noise is unknown'
 has 'takes 0.064 s for 64 images, 0.032 s for 32 images, 0.016 s for 16 images'
 has '1 timed epoch of 1 run with 64 images,'
 has '(the first epoch of a run is left out)'
-has 'fitted to 12 samples: 3 measured batch sizes, each combined with 1, 2, 4, 8 parameter servers, whose time of the exchange is computed'
+has 'fitted to 12 samples: 3 measured batch sizes, each combined with 1, 2, 4, 8 parameter servers. The time of the exchange with these servers is computed'
 has 'points of 3 independent curves of 3 networks'
 sed -i 's/speed: { plugin: .\/law.plugin, with: { epochs: 2 }/speed: { plugin: .\/law.plugin, repeat: 3, with: { epochs: 4 }/' c.recipe
 ok orch run c.recipe -q

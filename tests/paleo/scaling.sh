@@ -66,7 +66,7 @@ has 'by PALEO for its K80 (5600 GFLOP/s'
 recipe "${common/paleo:K80/K80}, experiments: [real], simulated: [sim]"
 ok orch report t.recipe
 has 'by PALEO for one K80 (4368 GFLOP/s'
-has "PALEO's repository gives the K80 5600 GFLOP/s"
+has "PALEO's repository states 5600 GFLOP/s"
 printf '%s\n' "$out" | grep -Eq '^  PALEO predicts [0-9.]+ times the measured throughput with 1 worker, and [0-9.]+ times with 2\. ' || _fail 'no comparison'
 same "$(grep -c 'simulated: \[simulated_inception\]' "$SOURCE/recipes/hw4.recipe")" "$(grep -c 'paleo_scaling: .*inception_v3.*gpu: K80' "$SOURCE/recipes/hw4.recipe")" 'items whose two forecasts are of one K80'
 recipe "$common, show: errors, experiments: [real], simulated: [sim]"

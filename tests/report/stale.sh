@@ -33,7 +33,7 @@ has 'not run: 4 in 2 parts'
 ok orch run r.recipe -q
 echo '#' >>job.sh
 ok orch report r.recipe
-has '4 of 4 trials are stale: there are runs of an earlier version only (job.sh changed)'
+has '4 of 4 trials are stale, which means that only an earlier version was run: job.sh changed'
 has_not 'not run'
 has 'to have it: orch run r.recipe job'
 ok orch report r.recipe --points

@@ -62,7 +62,7 @@ has_not 'experiment easy,'
 has 'best: pretrain lr=0.3'
 ok orch best accuracy --by experiment -w 'experiment = tune or experiment = other'
 says_not 'apart'
-has '3 seeds, 9 runs averaged to one value a seed' # three rates a seed
+has '3 seeds, 9 runs averaged to one value per seed' # three rates a seed
 # six runs of three seeds are three numbers
 ok orch best accuracy --by lr --across -w 'experiment = tune or experiment = other' --json
 same "$(json rankings.0.settings.0.n)" 3
@@ -84,7 +84,7 @@ has 'ahead of lr=0.02 by 0.0'
 # the report says the family, n and the test
 ok orch report r.recipe
 has "corrected for all 3 pairs of 3 settings by Tukey's range test"
-has "Test: Tukey's range, 3 pairs, p "
+has "Test: Tukey's range, 3 pairs of runs, p "
 has "p and the intervals are corrected for 2 comparisons with the baseline (Bonferroni)"
 has "p and the intervals are corrected for 9 pairs (Bonferroni): 1 comparison with tune, and the choice of the best lr of each from the same runs"
 has 'runs with the same seed are averaged first'

@@ -19,10 +19,10 @@ same "$(json rankings.0.settings.#)" 4 'settings'
 same "$(of_json '[s["n"] for s in it["rankings"][0]["settings"]]')" '[3,3,3,3]' 'runs of each'
 ok orch best acc --max
 has 'best: lr=0.2 epochs=9, acc'
-has_not 'one value a seed'
+has_not 'one value per seed'
 # the mean over both is there when it is asked for
 ok orch best acc --max --by lr
-has '6 runs averaged to one value a seed'
+has '6 runs averaged to one value per seed'
 # a curve of each setting
 ok orch plot --x lr --y acc --out c.csv
 same "$(cut -d , -f 2,9 c.csv | grep ',3$' | sort -u | paste -sd ' ')" 'epochs=3,3 epochs=9,3' 'the means of three runs'

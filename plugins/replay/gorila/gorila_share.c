@@ -139,8 +139,7 @@ struct orch_gorila_counts *orch_gorila_share_counts(struct orch_gorila_share *sh
     return &share->memory->learners[learner].counts;
 }
 
-/* ---- rings ------------------------------------------------------------------------------------
- */
+/* ---- rings ----------------------------------------------------------------------------------- */
 
 static struct orch_shared_ring *ring_of(const struct orch_gorila_share *s,
                                         enum orch_gorila_ring ring, int64_t learner)
@@ -204,8 +203,7 @@ struct orch_gorila_batch orch_gorila_share_batch(const struct orch_gorila_share 
     return b;
 }
 
-/* ---- steps ------------------------------------------------------------------------------------
- */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 int64_t orch_gorila_share_claim(struct orch_gorila_share *share)
 {
