@@ -165,11 +165,13 @@ static void add_held(struct orch_section *section, const struct orch_learn_outco
     }
     orch_section_table(section, table);
     bool has_unit = o->unit && *o->unit;
-    orch_section_note(section,
-                      "RMSE%s%s%s, mean relative error, share within the 90 %% interval, of rows "
-                      "not used for training (%s), by '%s'; '-': too few rows to learn from",
-                      has_unit ? " (" : "", has_unit ? o->unit : "", has_unit ? ")" : "",
-                      o->held->folds > 1 ? "5 folds" : "a fifth of them", o->held_model);
+    orch_section_note(
+        section,
+        "RMSE%s%s%s, mean relative error and share within the 90 %% interval are of rows "
+        "that were not used for training (%s), by model '%s'; '-': too few rows to "
+        "learn from",
+        has_unit ? " (" : "", has_unit ? o->unit : "", has_unit ? ")" : "",
+        o->held->folds > 1 ? "5 folds" : "a fifth of them", o->held_model);
 }
 
 /* The best regressor, and what a model that has not seen a group costs. */

@@ -182,11 +182,13 @@ void orch_search_add_importance(struct orch_section *section, const struct orch_
                           "all intervals contain 0, so the order of the parameters may be chance");
     orch_section_note(
         section,
-        "importance: share of the variance of the ranks of %zu settings that a random forest can "
-        "no longer explain when the parameter is shuffled; with all parameters the forest explains "
-        "%.0f %% in settings that its trees have not seen. A parameter on whose condition other "
-        "parameters depend is shuffled with them. The sampler tries most settings where values are "
-        "good, so this is the importance there; over the whole range: total effect on what a "
-        "Gaussian process expects at settings spread evenly over the values tried.",
+        "importance: a random forest predicts the ranks of %zu settings from their parameters. "
+        "The importance of a parameter is the share of their variance that the forest no longer "
+        "explains when the values of this parameter are shuffled. With all parameters the forest "
+        "explains %.0f %% in settings that its trees have not seen. If other parameters depend on "
+        "a condition on the parameter, they are shuffled with it. The sampler tries most settings "
+        "where values are good, so this is the importance there. Over the whole range: the total "
+        "effect of the parameter on what a Gaussian process expects at settings spread evenly over "
+        "the tried values.",
         count, 100 * out->explained);
 }

@@ -136,7 +136,7 @@ static bool fill(struct orch_section_context *a, GError **error)
     else if (a->options->who)
         orch_section_text(a->section, "all runs of this report were made by %s", a->options->who);
     else
-        orch_section_text(a->section, "whose runs are one's own is not known");
+        orch_section_text(a->section, "it is not known which of the runs are yours");
     return true;
 }
 
