@@ -346,8 +346,8 @@ static bool write_end(struct follower *f, GError **error)
     orch_journal_out_add(&f->out, event);
     if (orch_journal_out_flush(&f->out))
         return true;
-    orch_error_set_errno(error, ORCH_ERROR_IO, f->out.failure, "cannot write the journal of '%s'",
-                         f->trial_dir);
+    orch_error_set_errno(error, ORCH_ERROR_IO, f->out.failure,
+                         "cannot write the journal (record) of the trial in '%s'", f->trial_dir);
     return false;
 }
 

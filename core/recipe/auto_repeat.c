@@ -81,7 +81,8 @@ static void settle_metric(struct recipe_draft *draft, const struct recipe_experi
     } else if (rule->summary && !orch_report_is_curve_summary(rule->summary)) {
         orch_recipe_error_at(
             draft, node, "write last, best, mean, min, max or first before the metric",
-            "'repeat': 'metric=%s %s' is not a value of a metric", rule->summary, rule->metric);
+            "'repeat': 'metric=%s %s' must begin with the value that counts, such as last",
+            rule->summary, rule->metric);
     } else {
         orch_recipe_check_metric(draft, node, experiment, rule->metric);
     }

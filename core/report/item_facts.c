@@ -72,8 +72,8 @@ static void check(struct report_item *item)
         const guint count = g_strv_length(cells);
         if (count != columns->len)
             orch_recipe_error_at(item->draft, row, "separate the cells by ' | '",
-                                 "row %u has %u cells, but there are %u columns", i + 1, count,
-                                 columns->len);
+                                 "row %u of 'rows' has %u cells, but 'columns' has %u names", i + 1,
+                                 count, columns->len);
     }
 }
 

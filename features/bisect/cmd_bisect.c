@@ -88,9 +88,9 @@ static bool read_options(struct orch_cli *cli, const struct bisect_options *o,
          !orch_option_duration("timeout", o->timeout, &out->job.wish.timeout_s, error)))
         return false;
     if (most < 2) {
-        orch_error_set(
-            error, ORCH_ERROR_USAGE, "for example 10",
-            "option '--repeat-at-most': with one run of each commit the noise is unknown");
+        orch_error_set(error, ORCH_ERROR_USAGE, "for example 10",
+                       "option '--repeat-at-most' must be at least 2: with one run of each commit "
+                       "the noise is unknown");
         return false;
     }
     out->request = (struct orch_bisect_request){.range = cli->args[1],

@@ -484,7 +484,9 @@ static int make_sure(const struct request *r, const GPtrArray *rankings, GError 
     int64_t runs = ORCH_SURE_RUNS;
     if (rankings->len > 1) {
         orch_error_set(error, ORCH_ERROR_USAGE, "choose one task with --where or --experiment",
-                       "option '--until-sure': the runs are of %u tasks", rankings->len);
+                       "option '--until-sure' needs runs of one task, but these belong to %u tasks "
+                       "(experiments, data sets or classes)",
+                       rankings->len);
         return -1;
     }
     if (!orch_cli_count(o->max_runs, "--max-runs", ORCH_SURE_RUNS_MAX, &runs, error))

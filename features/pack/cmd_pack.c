@@ -26,7 +26,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct pack_options, crate, FLAG, "crate",
                 .help = "describe the pack as a Workflow Run RO-Crate, for other programs"),
     ORCH_OPTION(struct pack_options, sign, FLAG, "sign",
-                .help = "sign the pack with git's key: an in-toto statement in a DSSE envelope"),
+                .help = "sign the pack with git's key (format: in-toto statement, DSSE envelope)"),
     ORCH_OPTION(struct pack_options, jobs, COUNT, "jobs", .letter = 'j', .value = "N",
                 .help = "use only times that were measured with N trials at once"),
     ORCH_VARIANT_OPTIONS(struct pack_options, variant),

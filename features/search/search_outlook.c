@@ -58,7 +58,9 @@ static void print_search(struct orch_cli *cli, const struct orch_run_outlook *ru
     g_autofree char *search = amount_text(run, out.left, trial_s);
     g_autofree char *whole = amount_text(run, grid, trial_s);
     if (out.left)
-        orch_cli_info(cli, "search of %s: at most %s; a grid with %d values of each parameter: %s",
+        orch_cli_info(cli,
+                      "the search of %s takes at most %s; a grid with %d values of each parameter "
+                      "would take %s",
                       item->cell->experiment->name, search, ORCH_SEARCH_GRID_VALUES, whole);
 }
 

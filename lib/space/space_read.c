@@ -118,7 +118,7 @@ static void read_flag(struct reader *reader, bool is_whole, double *inout_step, 
             complain(reader, at, NULL, "a step is above 0");
     } else {
         complain(reader, at, "for example int(32, 512, step 32)",
-                 "after the ends only 'log' or 'step N' is expected");
+                 "after the ends of the range only 'log' or 'step N' is expected");
     }
 }
 

@@ -11,7 +11,7 @@ git add train.py
 git commit -qm train
 search() { ok orch try -x 'x=uniform(0,0.001)' -x 'opt=choice(a,b)' --search 'max score' --trials "$@" -- python3 train.py {x} {opt}; }
 search 6 --dry-run
-says 'search of train: at most 6 trials; a grid with 5 values of each parameter: 10 trials'
+says 'the search of train takes at most 6 trials; a grid with 5 values of each parameter would take 10 trials'
 has '6 trials, each with values chosen when it starts' # one line
 search 6 --dry-run --format tsv
 same "$(grep -c waiting <<<"$out")" 6 'a table for programs has a row for each trial'
@@ -21,7 +21,7 @@ again=$(sed -n 's/.*for an unbiased value, repeat the setting: //p' <<<"$err")
 [ -n "$again" ] || _fail 'no command for fresh repeats'
 # part of them have run: the plan is about the rest, with times
 search 9 --dry-run
-says 'search of train: at most 3 trials, '
+says 'search of train takes at most 3 trials, '
 says '10 trials, '
 eval "ok $again"
 says '1 done before'
@@ -45,7 +45,7 @@ has_not 'partly luck'
 ok orch try -x 'opt=choice(a,b)' -x 'm=uniform(0,1) if opt = a else 0' -x 'n=int(1,3)' -x 'x=loguniform(0.1,1)' --search 'max score' --trials 6 \
     --repeat 2 --dry-run -- python3 train.py {x} {opt} {m} {n}
 says 'at most 12 trials' # with times where the earlier runs give a forecast
-says 'a grid with 5 values of each parameter: 180 trials'
+says 'a grid with 5 values of each parameter would take 180 trials'
 
 # outside of a repository fresh repeats are those that read the same files
 rm -rf .git

@@ -59,7 +59,7 @@ struct orch_isotonic *orch_isotonic_fit(const double *x, const double *y, size_t
     for (size_t i = 0; i < count; i++)
         is_good = is_good && isfinite(x[i]) && isfinite(y[i]);
     if (!is_good) {
-        orch_error_set(error, ORCH_ERROR_USAGE, NULL, "isotonic fit over %s",
+        orch_error_set(error, ORCH_ERROR_USAGE, NULL, "an isotonic fit cannot be made of %s",
                        count ? "a number that is not finite" : "no points");
         return NULL;
     }

@@ -67,7 +67,7 @@ struct orch_env_copies *orch_env_copies_new(const char *command, int64_t count, 
     if (count > MOST_PROGRAMS) {
         orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
                        "environment program '%s': %" G_GINT64_FORMAT
-                       " copies need as many processes; %d are possible",
+                       " copies need as many processes, but only %d are possible",
                        command, count, MOST_PROGRAMS);
         return NULL;
     }
