@@ -48,7 +48,7 @@ struct time_options {
      "workers in a node; --network is then the link between nodes")
 #define TIME_PRICE_OPTIONS(price, cloud, spot)                                                     \
     TIME_OPTION("price", 0, "USD", ORCH_OPT_TEXT, price, "price of a device hour"),                           \
-    TIME_OPTION("cloud", 0, "NAME", ORCH_OPT_TEXT, cloud, "price of a cloud: aws, azure, gcp, lambda, ..."),   \
+    TIME_OPTION("cloud", 0, "NAME", ORCH_OPT_TEXT, cloud, "prices of this cloud: aws, azure, gcp, lambda, ..."), \
     TIME_OPTION("spot", 0, NULL, ORCH_OPT_FLAG, spot, "use spot prices")
 #define TIME_SHARE_OPTIONS(ppp_comp, ppp_comm, or_else)                                            \
     TIME_OPTION("ppp-comp", 0, "SHARE", ORCH_OPT_TEXT, ppp_comp,                                              \

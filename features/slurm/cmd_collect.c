@@ -89,7 +89,8 @@ const struct orch_command ORCH_COMMAND_COLLECT = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct collect_options),
     .about = "Records each trial that 'orch run --executor slurm' submitted and that has ended, "
-             "from the trial's journal and the final state of its job. 'orch run', 'orch ls' and "
+             "from the trial's journal (the record that it wrote) and the final state of its job. "
+             "'orch run', 'orch ls' and "
              "'orch status' begin by collecting, too. Slurm is asked at most once a minute, for "
              "all jobs together. A trial stays open while neither its journal nor Slurm says how "
              "it ended. Collecting twice changes nothing. See 'orch help slurm'.",

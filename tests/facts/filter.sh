@@ -29,6 +29,6 @@ assert notes == ["the date has passed, so look the fact up again: TX1 (2020-01),
 P
 sed 's/ | Lu et al., table 6//' f.recipe >bad.recipe
 fails 2 orch check bad.recipe
-says 'row 1 of 'rows' has 2 cells, but 'columns' has 3 names'
+says "row 1 of 'rows' has 2 cells, but 'columns' has 3 names"
 says "separate the cells by ' | '"
 says 'bad.recipe:5'
