@@ -194,9 +194,9 @@ static void add_answer(const struct paleo_section *p)
     g_autofree char *rate = g_strdup_printf("throughput that PALEO predicts%s", at);
     g_autofree char *tflops = orch_number_format(p->peak_tflops);
     g_autofree char *share =
-        g_strdup_printf("throughput that PALEO predicts%s, in %% of the peak throughput of %s "
-                        "TFLOP/s, with a multiply-add counted as 1 operation",
-                        at, tflops);
+        g_strdup_printf("share of the peak (%s TFLOP/s) that PALEO predicts%s, with a multiply-add "
+                        "counted as 1 operation",
+                        tflops, at);
     g_autofree char *time =
         g_strdup_printf("time of a forward pass of %" G_GINT64_FORMAT " image%s", p->options.batch,
                         orch_plural(p->options.batch));
