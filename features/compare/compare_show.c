@@ -93,8 +93,8 @@ char *orch_cli_compare_verdict(const struct orch_comparison *c, const struct orc
 
 struct orch_table *orch_cli_compare_table(const struct orch_comparison *c)
 {
-    static const char *const headers[] = {"task",   "metric", "verdict", ">A",   ">B", ">n",
-                                          ">B / A", ">95 %",  ">p",      "test", NULL};
+    static const char *const headers[] = {"task",   "metric",         "verdict", ">A",   ">B", ">n",
+                                          ">B / A", ">95 % interval", ">p",      "test", NULL};
     bool by_task = has_tasks(c);
     struct orch_table *table = orch_table_new(by_task ? headers : headers + 1);
     for (guint i = 0; i < c->rows->len; i++) {

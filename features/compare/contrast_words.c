@@ -51,7 +51,7 @@ static char *interval(const struct orch_contrast *c, const char *unit)
     double high = scale * fmax(sign * c->change.low, sign * c->change.high);
     const char *suffix = c->is_ratio ? " %" : "";
     if (!(high > low))
-        return g_strdup("always");
+        return g_strdup(c->pairs ? "in every pair" : "in every run");
     if (isinf(low) || isinf(high))
         return g_strdup("no interval yet");
     g_autofree char *text = orch_interval_format(low, high);
@@ -63,13 +63,13 @@ static char *unknown_words(const struct orch_contrast *c, double least)
 {
     if (c->a.count < 2 || c->b.count < 2)
         return g_strdup(
-            "cannot tell: with a single run of each the noise is unknown; make several runs");
+            "cannot tell: with a single run of each side the noise is unknown; make several runs");
     if (!isfinite(c->a.mean) || !isfinite(c->b.mean))
         return g_strdup("cannot tell: a value is infinite");
     size_t more = orch_contrast_more(c, least);
     if (!more)
         return g_strdup("cannot tell: more than a million runs would be needed");
-    return g_strdup_printf("cannot tell: about %zu more run%s of each would be needed", more,
+    return g_strdup_printf("cannot tell: about %zu more run%s of each side would be needed", more,
                            orch_plural(more));
 }
 

@@ -64,7 +64,7 @@ has 'would have been found'
 # spread of 1 % and a difference of a tenth of it that matters: more runs
 ok orch compare main..same -m epoch_time --least 0.1%
 has 'cannot tell: about'
-has 'more runs of each would be needed'
+has 'more runs of each side would be needed'
 # an experiment, by its name; filters are paired by equal seeds; --where narrows both sides
 ok orch compare bench/bench bench -m accuracy
 has 'equal in every pair'
@@ -76,7 +76,7 @@ says 'equal seeds'
 ok orch compare 'kind=a and repeat<3' 'kind=b and repeat>2' --where "commit = $commit" -m accuracy
 has '2, 2'
 ok orch compare @last '@{1}' -m epoch_time
-has 'with a single run of each the noise is unknown'
+has 'with a single run of each side the noise is unknown'
 
 # what stops a build
 fails 7 orch compare main..feature --fail-on 'epoch_time > 3%'

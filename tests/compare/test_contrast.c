@@ -115,7 +115,7 @@ static void test_needed(void **state)
     size_t more = orch_contrast_more(&c, 0.05);
     assert_int_equal(more + 4, orch_runs_needed(log1p(0.05), c.sd, false));
     g_autofree char *expected =
-        g_strdup_printf("cannot tell: about %zu more runs of each would be needed", more);
+        g_strdup_printf("cannot tell: about %zu more runs of each side would be needed", more);
     g_autofree char *words = orch_contrast_text(&c, "min", "s", 0.05);
     assert_string_equal(words, expected);
     const double s[] = {10, 10.01, 9.99, 10.005}, t[] = {10.002, 9.991, 10.011, 10};
