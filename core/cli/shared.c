@@ -120,11 +120,12 @@ void orch_cli_warn_of_source(struct orch_cli *cli)
                       cli->workspace->folder);
     const GPtrArray *filters = orch_workspace_ignored_filters(cli->workspace);
     if (filters && filters->len)
-        orch_cli_warn(cli,
-                      "the git filter '%s' is defined only in this repository's own settings, so "
-                      "orch did not run it and stores the files unfiltered\n  hint: if you trust "
-                      "it, define it for yourself with 'git config --global'",
-                      (char *)filters->pdata[0]);
+        orch_cli_warn(
+            cli,
+            "the git filter '%s' is defined only in this repository's own settings. "
+            "It could run any program, so orch stores the files unfiltered\n  hint: if you trust "
+            "it, define it for yourself with 'git config --global'",
+            (char *)filters->pdata[0]);
     guint count = source && source->left_out ? source->left_out->len : 0;
     if (!count)
         return;

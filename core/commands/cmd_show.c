@@ -25,7 +25,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct show_options, artifact, TEXT, "artifact", .letter = 'a', .value = "NAME",
                 .help = "print an artifact to stdout"),
     ORCH_OPTION(struct show_options, file, TEXT, "file", .value = "PATH",
-                .help = "print a file that the run wrote into {trial_dir} or its work copy"),
+                .help = "print a file that the run wrote into {trial_dir} or its copy of the code"),
     ORCH_OPTION(struct show_options, on, TEXT, "on", .value = "GPU",
                 .help = "forecast the remaining time of a running trial on this GPU"),
     ORCH_OPTION(struct show_options, rerun, FLAG, "rerun",

@@ -54,7 +54,7 @@ static const struct orch_option OPTIONS[] = {
                 .help = "title of the chart"),
     ORCH_OPTION(struct plot_options, ascii, FLAG, "ascii", .help = "draw with plain characters"),
     ORCH_OPTION(struct plot_options, out, TEXT, "output", .letter = 'o', .value = "FILE",
-                .help = "write FILE.svg, FILE.png, FILE.pdf, or the data as FILE.csv"),
+                .help = "write to FILE, which ends in .svg, .png, .pdf or (for the data) .csv"),
     {0}};
 
 /* ---- options -----------------------------------------------------------------------------------

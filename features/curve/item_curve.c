@@ -133,12 +133,11 @@ static void add_independence(struct orch_section *section, const struct orch_cur
 {
     const int models = (int)(set->cells->len - missing), own = orch_curve_set_independent(set);
     g_autoptr(GString) text = g_string_new(NULL);
-    orch_section_text(
-        section,
-        "%d of %u curves have a fitted model. Of these models, %s%d %s independent of "
-        "each other%s",
-        models, set->cells->len, own < models ? "only " : "", own, own == 1 ? "is" : "are",
-        missing ? ". The other curves are missing" : "");
+    g_autofree char *only =
+        own < models ? g_strdup_printf(". They are %d different curve%s", own, own == 1 ? "" : "s")
+                     : g_strdup("");
+    orch_section_text(section, "%d of %u curves have a fitted model%s%s", models, set->cells->len,
+                      only, missing ? ". The other curves are missing" : "");
     for (guint i = 0; i < set->cells->len; i++) {
         const struct orch_curve_set_cell *cell = set->cells->pdata[i], *first = cell->copy_of;
         if (first)
@@ -169,7 +168,7 @@ static bool fill(struct orch_section_context *a, GError **error)
         orch_section_note(
             a->section,
             "%s = 1/(b0 k + b1) + b2, with b0, b1 and b2 of at least 0. k is the number of steps "
-            "since the last change of the learning rate (of epochs, if the losses are per epoch). "
+            "(or epochs, if the losses are per epoch) since the last change of the learning rate. "
             "The standard errors in brackets assume that the errors of the points are independent",
             metric ? metric : "loss");
         add_answer(a->section, set);

@@ -14,7 +14,7 @@ struct note_options {
 
 #define PUBLIC                                                                                     \
     ORCH_OPTION(struct note_options, is_public, FLAG, "public",                                    \
-                .help = "share it, with your runs (default: it stays in this store)")
+                .help = "share it together with your runs (default: it stays in this store)")
 
 static const struct orch_option NOTE_OPTIONS[] = {PUBLIC, {0}};
 static const struct orch_option TAG_OPTIONS[] = {
@@ -188,7 +188,8 @@ const struct orch_command ORCH_COMMAND_TAG = {
     .option_bytes = sizeof(struct note_options),
     .about =
         "With FILTER, all matching runs that ended ok or diverged are tagged. --remove removes "
-        "your own tag for everybody, and another user's tag in this store only." PRIVACY("A tag"),
+        "your tag here and, after a push, for others; another user's tag only in this "
+        "store." PRIVACY("A tag"),
     .examples = "  orch tag @last paper baseline\n"
                 "  orch tag 'lr=0.1' good\n"
                 "  orch tag @last baseline --remove\n"

@@ -235,7 +235,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct eval_options, ask.group, TEXT, "group", .value = "COLUMN",
                 .help = "show the errors for each value of this column, too"),
     ORCH_OPTION(struct eval_options, ask.by_group, FLAG, "by-group",
-                .help = "hold out whole groups of --group: the error for unseen values"),
+                .help = "hold out all rows of one value of --group at a time"),
     ORCH_OPTION(struct eval_options, out, TEXT, "output", .letter = 'o', .value = "FILE.csv",
                 .help = "write each row's target, prediction, interval and distance"),
     ORCH_OPTION(struct eval_options, untuned, FLAG, "untuned",

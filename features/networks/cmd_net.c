@@ -386,7 +386,8 @@ const struct orch_command ORCH_COMMAND_NET_SHOW = {
         "Prints one row per layer: its output (C x H x W), activations (number, and memory), "
         "parameters with and without biases, multiply-adds, operations, bytes read and written, "
         "and the side of the input square on which one output value depends. After the layers come "
-        "the totals, the share of each kind of layer, and the memory that training takes.\n"
+        "the totals, each kind of layer's share of the operations, and the memory that training "
+        "takes.\n"
         "\n"
         "A multiply-add is two operations, or one with --mac 1 (Lu et al. 2017): published tables "
         "differ by this factor of two. --work shows how each number is computed.",

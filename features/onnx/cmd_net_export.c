@@ -209,7 +209,7 @@ const struct orch_command ORCH_COMMAND_NET_EXPORT = {
              "\n"
              "The input is called 'input' (N x C x H x W, or N x T tokens), the output 'output'; "
              "several outputs have the names of their layers in 'orch net show'. The batch may "
-             "have any size unless --batch fixes it. Initializers have the names of the weights. "
+             "have any size unless --batch fixes it. Each initializer has the name of its weight. "
              "The metadata contain the network, its input and classes; for a run they also contain "
              "its key, source tree, parameters and the names of its classes.\n"
              "\n"

@@ -60,7 +60,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct predict_options, explain, FLAG, "explain",
                 .help = "show what the forecast is computed from"),
     ORCH_OPTION(struct predict_options, time.model, TEXT, "model", .letter = 'm', .value = "NAME",
-                .help = "auto (the default), transferred or prior"),
+                .help = "method: auto (the default), transferred or prior"),
     ORCH_OPTION(struct predict_options, time.without, LIST, "without", .value = "SOURCE",
                 .help = "ignore measurements of this source: timm, lambda, ..."),
     ORCH_OPTION(struct predict_options, time.calibrate, LIST, "calibrate", .value = "RUN",

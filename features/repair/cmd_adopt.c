@@ -61,8 +61,8 @@ const struct orch_command ORCH_COMMAND_DB_ADOPT = {
     .option_bytes = sizeof(struct adopt_options),
     .about = "A store that another user or another machine made can only be read and merged. Adopt "
              "a store only if you made it yourself, on an earlier machine or under another user "
-             "ID. Work copies in the store are removed and made again; checkpoints, artifacts and "
-             "running trials are kept as they are.",
+             "ID. orch's copies of source files are removed and made again; checkpoints, artifacts "
+             "and running trials are kept as they are.",
     .examples = "  orch db adopt                  # this repository's store, copied from a laptop",
     .run = run,
 };

@@ -19,7 +19,7 @@ static const struct orch_option OPTIONS[] = {
                 .help = "no longer show the view at the top"),
     ORCH_OPTION(struct view_options, remove, FLAG, "remove", .help = "remove the view"),
     ORCH_OPTION(struct view_options, is_public, FLAG, "public",
-                .help = "share it, with your runs (default: it stays in this store)"),
+                .help = "share it together with your runs (default: it stays in this store)"),
     ORCH_OPTION(struct view_options, of, TEXT, "of", .value = "WHO",
                 .help = "pin, share or remove the view of this person (default: yours)"),
     ORCH_OPTION(struct view_options, instead_of, TEXT, "instead-of", .value = "ADDRESS",

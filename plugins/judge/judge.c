@@ -207,7 +207,7 @@ static bool has_same_shape(const struct judgement *j, GError **error)
     const struct orch_image_set *a = j->trained, *b = j->wild;
     if (a->channels == b->channels && a->height == b->height && a->width == b->width)
         return true;
-    orch_error_set(error, ORCH_ERROR_RECIPE, "use a folder of images, which are scaled",
+    orch_error_set(error, ORCH_ERROR_RECIPE, "give the images as a folder: they are then scaled",
                    "images of '%s' have %d x %d x %d values, but those of '%s' have %d x %d x %d",
                    b->name, b->channels, b->height, b->width, a->name, a->channels, a->height,
                    a->width);

@@ -362,7 +362,7 @@ bool orch_claims_take(struct orch_claims *claims, const char *fingerprint, const
             return false;
     }
     orch_error_set(error, ORCH_ERROR_IO, "try again",
-                   "cannot claim trial %.12s: others were faster in each of %d attempts",
+                   "cannot claim trial %.12s: in each of %d attempts, its claim changed meanwhile",
                    fingerprint, ATTEMPTS_MAX);
     return false;
 }
