@@ -87,7 +87,7 @@ bool orch_slurm_limits_ask(struct orch_slurm_limits *out, GError **error)
         return true;
     g_autofree char *complaint = orch_slurm_complaint(err);
     orch_error_set(error, ORCH_ERROR_IO, "'scontrol ping' shows whether the controller answers",
-                   at || status == 0 ? "'scontrol show config' names no usable MaxArraySize"
+                   at || status == 0 ? "'scontrol show config' shows no valid MaxArraySize"
                                      : "cannot ask Slurm for its limits: %s",
                    complaint);
     return false;
