@@ -103,8 +103,13 @@ def go(path):
 
 
 def press(*keys):
-    """To what has the focus."""
-    browser.switch_to.active_element.send_keys(*keys)
+    """To what has the focus, which the page may just have replaced."""
+    for _ in range(100):
+        try:
+            return browser.switch_to.active_element.send_keys(*keys)
+        except StaleElementReferenceException:
+            time.sleep(0.05)
+    return browser.switch_to.active_element.send_keys(*keys)
 
 
 def run(script, *words):
