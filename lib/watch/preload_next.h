@@ -21,7 +21,7 @@
     F(posix_spawn) F(posix_spawnp) F(system) F(popen)                                              \
     F(fstat) F(fstat64) F(__fxstat) F(__fxstat64) F(statx) F(read) F(__read_chk)                   \
     F(pread) F(pread64) F(__pread_chk) F(__pread64_chk) F(readv) F(fdopen) F(dup)                  \
-    F(sendfile) F(sendfile64) F(copy_file_range)                                                   \
+    F(sendfile) F(sendfile64) F(copy_file_range) F(fcntl) F(fcntl64)                               \
     F(dlopen) F(dlmopen) F(_exit) F(_Exit)
 /* clang-format on */
 

@@ -65,6 +65,17 @@ ORCH_WATCH_BEFORE(int, dup3, int from, int to, int flags)
     return orch_watch_doubled(ORCH_WATCH_CALL_NEXT(dup3, from, to, flags), from);
 }
 
+/* A shell reads its script by another number. The third argument is passed on as it came. */
+#define ORCH_WATCH_FCNTL(NAME)                                                                     \
+    ORCH_WATCH_BEFORE(int, NAME, int fd, int command, void *argument)                              \
+    {                                                                                              \
+        bool doubles = command == F_DUPFD || command == F_DUPFD_CLOEXEC;                           \
+        int result = ORCH_WATCH_CALL_NEXT(NAME, fd, command, argument);                            \
+        return doubles ? orch_watch_doubled(result, fd) : result;                                  \
+    }
+ORCH_WATCH_FCNTL(fcntl)
+ORCH_WATCH_FCNTL(fcntl64)
+
 /* The stream's last bytes are written by fclose itself. */
 ORCH_WATCH_BEFORE(int, fclose, FILE *file)
 {
