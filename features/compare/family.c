@@ -106,8 +106,7 @@ static char *pooled_method(const struct load *load, const char *others)
         return text;
     g_autofree char *pool = text;
     return g_strdup_printf("%s. Settings whose noise differs are compared by a %s, with "
-                           "Bonferroni's correction for the "
-                           "same pairs",
+                           "Bonferroni's correction for the same pairs",
                            pool, others);
 }
 

@@ -22,9 +22,8 @@ static const struct orch_option PUSH_OPTIONS[] = {
                 .help = "largest artifact to send (default 4MiB)"),
     ORCH_OPTION(struct push_options, with_source, FLAG, "with-source",
                 .help = "also send the files of 'inputs:'; never notebooks or keys"),
-    ORCH_OPTION(
-        struct push_options, sign, FLAG, "sign",
-        .help = "first sign your runs with git's key (always: git config orch.sign true)"),
+    ORCH_OPTION(struct push_options, sign, FLAG, "sign",
+                .help = "first sign your runs with git's key (always: git config orch.sign true)"),
     ORCH_OPTION(struct push_options, datasets, LIST, "measurements", .value = "NAME",
                 .help = "send this imported table of measurements too"),
     ORCH_OPTION(struct push_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
