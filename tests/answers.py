@@ -689,7 +689,7 @@ class Section:
         allowed = re.search(r"for (\d+) pairs|for (\d+) comparisons|for all (\d+) pairs", method)
         count = int(next(g for g in allowed.groups() if g)) if allowed else 1
         head = re.compile(r"(?P<of>.*?)(?: \(best: (?P<column>.*?)\))?: (?:median )?(?:(?:FASTER|SLOWER|SAME|UNSURE), )?(?P<own>[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?|inf|nan) ?(?P<rest>.*)", re.S)
-        sides = {}
+        sides, baseline = {}, None
         for text in texts:
             found = head.fullmatch(text)
             if not found:
@@ -700,12 +700,14 @@ class Section:
                 continue
             self.printed(f"{found['of']}, mean", found["own"], float(numpy.median(values)) if "median" in text.split(". ")[0] else float(numpy.mean(values)))
             sides[found["of"]] = chosen
-            against = re.search(r"Difference from (.*?)(?: \(best: .*?\))?: ([-+][\d.e+-]+|0)[^(]*\(95 % interval ([-\d.e+]+) to ([-\d.e+]+)\), [a-z ]*more than noise\. "
+            against = re.search(r"Difference from (the baseline): ([-+][\d.e+-]+|0)[^(]*\(95 % interval ([-\d.e+]+) to ([-\d.e+]+)\), [a-z ]*more than noise\. "
                                 r"Test: (.*?), (\d+) (?:pairs of runs|and (\d+) repeats), p ([\d.<e-]+), corrected p ([\d.<e-]+)", found["rest"])
-            if not against or against.group(1) not in sides:
+            if "Difference from" not in text:
+                baseline = chosen
+            if not against or baseline is None:
                 continue
             if "Tukey" in against.group(5):
-                test = self.tukey(method, sides[against.group(1)], chosen)
+                test = self.tukey(method, baseline, chosen)
                 self.compare(f"{found['of']}, in the pool", True, test is not None)
                 self.printed_p(f"{found['of']}, p", against.group(8), test[0])
                 self.printed_p(f"{found['of']}, corrected p", against.group(9), test[1])
@@ -713,7 +715,7 @@ class Section:
                     self.printed(f"{found['of']}, interval", text, float(end))
                 continue
             is_paired = against.group(5) == "paired t"
-            base, other = self.pairs(sides[against.group(1)], chosen, wanted, axes + best_of, is_paired)
+            base, other = self.pairs(baseline, chosen, wanted, axes + best_of, is_paired)
             if is_paired:
                 seeds = sorted(set(base) & set(other))
                 difference = numpy.array([other[k] - base[k] for k in seeds])
@@ -819,10 +821,10 @@ class Section:
             parts = text.split(" = ")
             head = re.fullmatch(r"(.*): (\w+)", parts[0], re.S)
             if len(parts) == 4 and head:
-                run, end = self.of_label(head.group(1)), re.match(r"[-+\d.,e]+", parts[3])
+                by, end = listed(self.spec.get("by")), re.match(r"[-+\d.,e]+", parts[3])
+                run = next((r for r in self.of if by and is_said(r, by, head.group(1))), None) or self.of_label(head.group(1))
                 if run is None or not end:
                     continue
-                by = listed(self.spec.get("by"))
                 alike = [other for other in self.of if by and label(other, by) == label(run, by)] or [run]
                 number = lambda name: float(axis(run, name)) if re.fullmatch(r"[-+\d.e]+", axis(run, name) or "") and " " not in name \
                     else float(numpy.nanmean([self.value(other, name) for other in alike]))

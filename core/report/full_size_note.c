@@ -79,7 +79,9 @@ void orch_scale_say(struct orch_document *document)
             g_autofree char *text = g_strconcat(SMALL ": ", asked.scales->pdata[0], NULL);
             orch_section_scale(asked.last, text, NULL);
         } else if (asked.scales->len) {
-            orch_section_scale(asked.last, SMALL ": " ORCH_SCALE_ASKS " more", table_of(&asked));
+            orch_section_scale(asked.last,
+                               SMALL ": " ORCH_SCALE_ASKS " more trials or other settings",
+                               table_of(&asked));
         }
         g_ptr_array_unref(asked.scales);
         g_ptr_array_unref(asked.parts);

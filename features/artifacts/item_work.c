@@ -24,7 +24,7 @@
 
 static const char *const KNOWN[] = {
     "conv_share = 100 * conv_multiply_adds / multiply_adds",
-    "time_at_peak = operations / (peak_tflops * 1000000000)",
+    "time_at_peak = 1000 * operations / (peak_tflops * 1000000000000)", /* in ms */
     "images_per_s_at_peak = 1000 / time_at_peak",
     "images_per_s = train_images / mean epoch_time",
     "images_per_s = batch * steps_per_s",
@@ -115,6 +115,13 @@ static char *words_of(const struct work *w, const struct orch_report_trial *tria
     return w->trials->all->len > 1 ? orch_answer_series(w->trials->labels, label) : g_strdup("");
 }
 
+/* What a line of the trial begins with. */
+static char *title_of(const struct work *w)
+{
+    g_autofree char *words = words_of(w, w->trial);
+    return *words ? g_steal_pointer(&words) : label_of(w, w->trial);
+}
+
 /* A number of the run; with axes the mean over all runs of its setting that have it. */
 static double mean_of(struct work *w, const struct orch_item_value *wanted)
 {
@@ -197,7 +204,7 @@ static struct orch_spread spread_of(struct work *w, const struct orch_formula *f
     return spread;
 }
 
-/* Adds "net vgg16: images_per_s = 64 * 1.502 = 96.1 images/s". False when a name in the formula
+/* Adds "vgg16: images_per_s = 64 * 1.502 = 96.1 images/s". False when a name in the formula
  * has no number in this run. */
 static bool add_formula(struct work *w, const struct orch_formula *f, bool must_agree)
 {
@@ -206,11 +213,10 @@ static bool add_formula(struct work *w, const struct orch_formula *f, bool must_
     if (isnan(value) || (must_agree && !(fabs(value - recorded) <= NEAR * fabs(recorded))))
         return false;
     const char *unit = unit_of(w, left);
-    g_autofree char *label = label_of(w, w->trial);
     g_autofree char *numbers = orch_formula_with_numbers(f, number_of, w, orch_number_format);
     g_autofree char *result = orch_number_format(value), *was = orch_number_format(recorded);
     bool differs = !isnan(recorded) && strcmp(result, was) != 0;
-    g_autofree char *words = words_of(w, w->trial);
+    g_autofree char *words = words_of(w, w->trial), *label = title_of(w);
     const struct orch_spread spread = spread_of(w, f, value, unit);
     add_value(w, left, unit, words, &spread);
     g_autofree char *grouped = orch_digits_grouped(numbers), *shown = orch_digits_grouped(result);
@@ -368,7 +374,7 @@ static bool add_artifact(struct work *w, const char *name)
     bool is_whole = json_object_get(w->a->item->spec, "columns");
     bool any = csv && columns->len && orch_csv_rows(csv);
     if (any) {
-        g_autofree char *label = label_of(w, w->trial);
+        g_autofree char *label = title_of(w);
         orch_section_text(w->a->section, "%s, by %s:", label, orch_csv_name(csv, 0));
         orch_section_table(w->a->section, worked_table(csv, columns, is_whole));
         keep_totals(w, csv, columns);
@@ -404,7 +410,7 @@ static unsigned add_notes(struct work *w)
     g_autoptr(json_t) notes = orch_recorded_notes(w->trial->run);
     unsigned said = 0;
     for (size_t i = 0; i < json_array_size(notes); i++) {
-        g_autofree char *label = label_of(w, w->trial);
+        g_autofree char *label = title_of(w);
         const char *text = json_string_value(json_array_get(notes, i));
         if (!text || !is_note_shown(w, text))
             continue;

@@ -87,7 +87,7 @@ static void add_contrast(struct orch_section *section, const struct orch_section
                          const struct orch_grid_cell *base, const struct contrast *c)
 {
     const struct orch_grid *grid = g->grid;
-    g_autofree char *label = words_of(g, c->cell), *of = words_of(g, base);
+    g_autofree char *label = words_of(g, c->cell);
     if (!c->cell->done) {
         orch_section_text(section, "%s: missing", label);
         return;
@@ -98,9 +98,9 @@ static void add_contrast(struct orch_section *section, const struct orch_section
     g_autofree char *noise = orch_difference_text(d, grid->better);
     const char *verdict = timing_verdict(grid, base, d);
     const char *unit = grid->units[0];
-    orch_section_text(section, "%s: %s%s%s. Difference from %s: %s%s%s%s%s", label,
-                      verdict ? verdict : "", verdict ? ", " : "", own, of,
-                      d->mean.mid > 0 ? "+" : "", mean, unit ? " " : "", unit ? unit : "", noise);
+    orch_section_text(section, "%s: %s%s%s. Difference from the baseline: %s%s%s%s%s", label,
+                      verdict ? verdict : "", verdict ? ", " : "", own, d->mean.mid > 0 ? "+" : "",
+                      mean, unit ? " " : "", unit ? unit : "", noise);
 }
 
 /* What differences are corrected for, where the family of tests is contrasts with a baseline. */

@@ -223,7 +223,7 @@ static void add_method(const struct paleo_section *p)
     g_autofree char *bandwidth = orch_number_format(device->bandwidth_gib_s);
     orch_section_note(
         p->a->section,
-        "practical: PALEO's forward pass of a batch of %" G_GINT64_FORMAT
+        "PALEO predicts the forward pass of a batch of %" G_GINT64_FORMAT
         " on %s%s (%s GFLOP/s, %s GiB/s%s). PPP (platform percent of peak) is the share of these "
         "peaks that programs reach",
         p->options.batch, is_own ? "paleo:" : "", device->name, peak, bandwidth,
@@ -235,11 +235,11 @@ static void add_method(const struct paleo_section *p)
     if (isnan(p->peak_tflops))
         return;
     g_autofree char *tflops = orch_number_format(p->peak_tflops);
-    orch_section_note(
-        p->a->section,
-        "peak: %s TFLOP/s divided by the operations of one image as orch counts them ('orch net "
-        "show'). A multiply-add counts as 1 (Lu et al. 2017) or as 2 (data sheets)",
-        tflops);
+    orch_section_note(p->a->section,
+                      "practical: what PALEO predicts. peak: %s TFLOP/s divided by the operations "
+                      "of one image as orch counts them ('orch net "
+                      "show'). A multiply-add counts as 1 (Lu et al. 2017) or as 2 (data sheets)",
+                      tflops);
 }
 
 static bool fill_section(struct orch_section_context *a, GError **error)

@@ -144,7 +144,7 @@ static bool predict(struct scaling_item *s, GError **error)
             (int)input.h, (int)input.w, orch_layer_table_params(layers),
             orch_paleo_net_is_own(s->net)
                 ? ". This is the network of PALEO's repository. The trainings and the simulation "
-                  "use orch's network, which has the batch normalisation of the original paper"
+                  "use orch's network, which like the original paper's has batch normalisation"
                 : "");
     orch_layer_table_free(layers);
     return ok;

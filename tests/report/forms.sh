@@ -314,7 +314,7 @@ report:
 R
 ok orch run odd.recipe -q
 ok orch report odd.recipe
-has 'n 2: inf. Difference from n 1: +inf, an infinite value cannot be tested'
+has 'n 2: inf. Difference from the baseline: +inf, an infinite value cannot be tested'
 has 'missing: no setting has a value of the metric'
 has 'points: means of 2 repeats'
 has_not 'also over n' # what an axis shows is not averaged over

@@ -53,7 +53,7 @@ has 'Final accuracy rises from 0.5450 at learning rate 0.1'
 # once a problem: in the text, on the page (contents, heading, fold)
 same "$(printf '%s\n' "$out" | grep -c 'small scale')" 2 'problems at small scale:'
 has 'complete at small scale: profile course asks for epochs 9 instead of 3'
-has 'complete at small scale: profile course asks for more'
+has 'complete at small scale: profile course asks for more trials or other settings'
 has_not 'Method'
 ok orch report a.recipe --html page.html
 python3 - <<'P' || _fail 'the page'
