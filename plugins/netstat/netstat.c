@@ -24,7 +24,7 @@ static const struct orch_param PARAMS[] = {
                .help = "outputs of the classifier; 0: the network's own"),
     ORCH_PARAM(struct params, batch, ORCH_INT, .label = "batch", .def = "1", .min = "1",
                .max = "1000000", .unit = "images", .help = "images of a batch, for memory"),
-    ORCH_PARAM(struct params, per_mac, ORCH_INT, .label = "multiply-add counted as", .def = "2",
+    ORCH_PARAM(struct params, per_mac, ORCH_INT, .label = "operations per multiply-add", .def = "2",
                .min = "1", .max = "2",
                .help = "operations of a multiply-add: 1 (Lu et al. 2017) or 2 (PALEO)"),
     ORCH_PARAM(struct params, states, ORCH_INT, .label = "optimizer states", .def = "1", .min = "0",

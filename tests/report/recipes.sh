@@ -81,6 +81,6 @@ ok orch run recipes/lab5.recipe vgg19 single double -q
 ok orch report recipes/lab5.recipe vgg19 single double
 has 'sum = 19,632,062,464'
 has '100 * 19,508,428,800 / 19,632,062,464 = 99.37 %'
-has 'single, vgg16 with operations per multiply-add 1: time_at_peak = 1000 * operations / (peak_tflops * 1000000000000) = 1000 * 15,503,498,216 / (8.740 * 1,000,000,000,000) = 1.774 ms'
-has 'double, vgg16 with operations per multiply-add 1: time_at_peak = 1000 * operations / (peak_tflops * 1000000000000) = 1000 * 15,503,498,216 / (2.910 * 1,000,000,000,000) = 5.328 ms'
+has 'single with vgg16, operations per multiply-add 1: time_at_peak = 1000 * operations / (peak_tflops * 1000000000000) = 1000 * 15,503,498,216 / (8.740 * 1,000,000,000,000) = 1.774 ms'
+has 'double with vgg16, operations per multiply-add 1: time_at_peak = 1000 * operations / (peak_tflops * 1000000000000) = 1000 * 15,503,498,216 / (2.910 * 1,000,000,000,000) = 5.328 ms'
 has_not missing
