@@ -158,10 +158,10 @@ struct orch_variant {
 };
 #define ORCH_VARIANT_OPTIONS(type, member)                                                         \
     ORCH_OPTION(type, member.settings, LIST, "set", .letter = 's', .value = "[EXP.]PARAM=VALUE",   \
-                .help = "set a parameter (a comma is part of the value)", .is_of_trial = true),    \
+                .help = "set a parameter to one value (several: -x)", .is_of_trial = true),        \
         ORCH_OPTION(type, member.sweeps, LIST, "sweep", .letter = 'x',                             \
                     .value = "[EXP.]PARAM=A,B,...",                                                \
-                    .help = "sweep parameters over values, or range(A,B[,STEP])"),                 \
+                    .help = "sweep a parameter over values or over range(A,B[,STEP])"),            \
         ORCH_OPTION(type, member.profile, TEXT, "profile", .letter = 'p', .value = "NAME",         \
                     .help = "use this profile instead of the recipe's default",                    \
                     .is_of_trial = true),                                                          \

@@ -10,7 +10,7 @@
 
 /* The groups of commands, in the order in which help shows them. Any other group comes last. */
 static const char *const GROUPS[] = {
-    "Run",     "Look at results",       "Decide", "Share", "Keep order",
+    "Run",     "Look at results",       "Decide", "Share", "Maintain",
     "Plugins", "Networks and hardware", "Data"};
 
 static size_t group_rank(const char *group)

@@ -442,7 +442,7 @@ static int run_help(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_HELP = {
     .name = "help",
-    .group = "Keep order",
+    .group = "Maintain",
     .pages = true,
     .summary = "list the commands, explain one, or print a page of the manual",
     .usage = "[COMMAND|TOPIC|options|topics]",

@@ -179,7 +179,7 @@ static int run_info(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_DB_INFO = {
     .name = "db info",
-    .group = "Keep order",
+    .group = "Maintain",
     .family = "the store: info, check, backup, merge, migrate, repair",
     .summary = "show where the store is, what it holds, and a digest of all ended runs",
     .usage = "",
@@ -231,7 +231,7 @@ static int run_check(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_DB_CHECK = {
     .name = "db check",
-    .group = "Keep order",
+    .group = "Maintain",
     .summary = "recompute every digest and look for damage",
     .usage = "",
     .max_args = 0,
@@ -256,7 +256,7 @@ static int run_backup(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_DB_BACKUP = {
     .name = "db backup",
-    .group = "Keep order",
+    .group = "Maintain",
     .summary = "copy the store's file consistently while others write",
     .usage = "FILE",
     .min_args = 1,
@@ -280,7 +280,7 @@ static int run_migrate(struct orch_cli *cli, const void *options, GError **error
 
 const struct orch_command ORCH_COMMAND_DB_MIGRATE = {
     .name = "db migrate",
-    .group = "Keep order",
+    .group = "Maintain",
     .summary = "upgrade an older store (every writing command does so too)",
     .usage = "",
     .max_args = 0,

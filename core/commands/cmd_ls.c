@@ -15,7 +15,7 @@ struct ls_options {
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct ls_options, runs.where, TEXT, "where", .letter = 'w', .value = "FILTER",
-                .help = "only runs that match: 'lr>=0.01 and state=ok' ('orch help filters')"),
+                .help = "only runs that match FILTER, such as 'lr>=0.01 and state=ok'"),
     ORCH_OPTION(struct ls_options, runs.recipe, TEXT, "recipe", .value = "NAME",
                 .help = "only runs of this recipe"),
     ORCH_OPTION(struct ls_options, runs.experiment, TEXT, "experiment", .letter = 'e',
@@ -23,9 +23,9 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct ls_options, runs.tags, LIST, "tag", .value = "TAG",
                 .help = "only runs with this tag (repeatable: runs with all the tags)"),
     ORCH_OPTION(struct ls_options, runs.state, TEXT, "state", .value = "STATE",
-                .help = "only runs in this state: ok, failed, crashed, ..."),
+                .help = "only runs in this state (ok, failed, crashed, ...)"),
     ORCH_OPTION(struct ls_options, metrics, LIST, "metric", .letter = 'm', .value = "NAME",
-                .help = "add a column with the last value of a metric, or a result"),
+                .help = "add a column: the last value of this metric, or this result"),
     ORCH_OPTION(struct ls_options, limit, TEXT, "limit", .letter = 'n', .value = "N",
                 .help = "show at most N runs (default 30; 0: all)"),
     ORCH_OPTION(struct ls_options, runs.with_hidden, FLAG, "all", .letter = 'a',

@@ -204,7 +204,7 @@ static int run_purge(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_RM = {
     .name = "rm",
-    .group = "Keep order",
+    .group = "Maintain",
     .is_listed = true,
     .summary = "hide runs from reuse, lists and reports; --undo brings them back",
     .usage = "RUN...",
@@ -224,13 +224,13 @@ const struct orch_command ORCH_COMMAND_RM = {
 
 const struct orch_command ORCH_COMMAND_PURGE = {
     .name = "purge",
-    .group = "Keep order",
+    .group = "Maintain",
     .summary = "delete the metric points and artifacts of runs on this machine",
     .usage = "RUN...",
     .min_args = 1,
     .max_args = -1,
-    .about = "The run's row, parameters, results and digest stay.",
-    .examples = "  orch purge 3f2a91c0 && orch gc",
+    .about = "The run stays in the store, with its parameters, results and digest.",
+    .examples = "  orch purge 3f2a91c0 && orch gc    # gc frees the disk space",
     .run = run_purge,
 };
 
@@ -285,7 +285,7 @@ static int run_gc(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_GC = {
     .name = "gc",
-    .group = "Keep order",
+    .group = "Maintain",
     .is_listed = true,
     .summary = "free the space of artifacts that no kept run uses",
     .usage = "",
@@ -294,7 +294,7 @@ const struct orch_command ORCH_COMMAND_GC = {
     .option_bytes = sizeof(struct gc_options),
     .about = "Deletes artifacts, folders of trials, files that trials wrote, checkpoints, work "
              "copies and captured source trees if no kept run uses them. A source tree is also "
-             "kept while another store of the repository needs it: the store of a linked work "
-             "tree, or one that --db names. This store need not be reachable.",
+             "kept while another store of the repository needs it (the store of a linked work "
+             "tree, or one that --db names), even if that store cannot be read now.",
     .run = run_gc,
 };

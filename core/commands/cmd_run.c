@@ -105,10 +105,10 @@ static void notify_end(struct orch_cli *cli, const char *command, const char *re
 static const struct orch_option OPTIONS[] = {
     ORCH_VARIANT_OPTIONS(struct orch_execute_options, variant),
     ORCH_OPTION(struct orch_execute_options, executor, TEXT, "executor", .value = "NAME",
-                .help = "local (default: this machine), or another that this page names",
+                .help = "local (default: this machine), or one that 'orch help run' names",
                 .is_of_trial = true),
     ORCH_OPTION(struct orch_execute_options, jobs, COUNT, "jobs", .letter = 'j', .value = "N",
-                .help = "number of trials at once (default: one per GPU, or the recipe's jobs)"),
+                .help = "trials at once (default: one per GPU, else 'jobs' of the recipe, else 1)"),
     ORCH_OPTION(struct orch_execute_options, gpus, TEXT, "gpus", .value = "LIST",
                 .help = "use only these GPUs: 0,1"),
     ORCH_OPTION(struct orch_execute_options, oversubscribe, FLAG, "oversubscribe",
@@ -136,7 +136,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct orch_execute_options, require, TEXT, "require", .value = "ok",
                 .help = "count skipped trials as failed"),
     ORCH_OPTION(struct orch_execute_options, dry_run, FLAG, "dry-run", .letter = 'n',
-                .help = "the same as 'orch plan'"),
+                .help = "show which trials would run, and why ('orch plan')"),
     ORCH_OPTION(struct orch_execute_options, yes, FLAG, "yes", .letter = 'y',
                 .help = "run more than 500 trials without asking"),
     ORCH_TRUST_OPTION(struct orch_execute_options, trust),
@@ -223,16 +223,15 @@ const struct orch_command ORCH_COMMAND_RUN = {
     .name = "run",
     .group = "Run",
     .is_listed = true,
-    .summary = "run the trials of a recipe that the store does not have yet",
+    .summary = "run the trials of a recipe that have no result yet",
     .usage = "RECIPE [PROBLEM|EXPERIMENT...]",
     .min_args = 1,
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct orch_execute_options),
     .groups = GROUPS,
-    .about = "Runs the trials of the recipe that have no result yet, each in its own process. "
-             "After an interruption, the same command continues. 'orch plan' shows which trials "
-             "would run, and why.\n"
+    .about = "A trial is one setting with one seed, and runs in its own process. After an "
+             "interruption, the same command continues.\n"
              "\n" ORCH_ON_CHANGE_ABOUT "\n"
              "\n" ORCH_KEEP_GOING_ABOUT "\n"
              "\n"
@@ -242,7 +241,7 @@ const struct orch_command ORCH_COMMAND_RUN = {
     .examples = "  orch run recipes/hw4.recipe            # everything\n"
                 "  orch run recipes/hw4.recipe p1 -j 2    # problem 1, two trials at once\n"
                 "  orch run r.recipe -x lr=0.1,0.01       # sweep a parameter\n"
-                "  orch run r.recipe --budget 5usd --deadline 18:00 --price 3.06\n"
+                "  orch run r.recipe --budget 5usd --deadline 18:00   # limits\n"
                 "  orch run r.recipe --smoke              # does it work at all?",
     .run = run,
 };
@@ -250,13 +249,13 @@ const struct orch_command ORCH_COMMAND_RUN = {
 static const struct orch_option PLAN_OPTIONS[] = {
     ORCH_VARIANT_OPTIONS(struct orch_execute_options, variant),
     ORCH_OPTION(struct orch_execute_options, executor, TEXT, "executor", .value = "NAME",
-                .help = "plan for this executor of 'orch run' (default: local)"),
+                .help = "plan for 'orch run --executor NAME' (default: local)"),
     ORCH_OPTION(struct orch_execute_options, jobs, COUNT, "jobs", .letter = 'j', .value = "N",
                 .help = "plan for N trials at once"),
     ORCH_OPTION(struct orch_execute_options, force, FLAG, "force",
-                .help = "plan for 'orch run --force'"),
+                .help = "also plan trials that are done"),
     ORCH_OPTION(struct orch_execute_options, disturbed, FLAG, "disturbed",
-                .help = "plan for 'orch run --disturbed'"),
+                .help = "plan disturbed trials again (other programs used the CPUs)"),
     ORCH_OPTION(struct orch_execute_options, price, TEXT, "price", .value = "USD",
                 .help = ORCH_PRICE_HELP),
     ORCH_OPTION(struct orch_execute_options, all, FLAG, "all", .letter = 'a',
@@ -276,9 +275,10 @@ const struct orch_command ORCH_COMMAND_PLAN = {
     .options = PLAN_OPTIONS,
     .option_bytes = sizeof(struct orch_execute_options),
     .about = "Lists each trial with its state and the reason: done, missing, stale (with what "
-             "changed), waiting, running in another process, or skipped. Each forecast has a "
-             "median, a 90 % interval, and its basis (measured: runs of the same trial; fitted: "
-             "other trials on this machine; prior: the declared cost). A '-' means no forecast.",
+             "changed), waiting, running in another process, or skipped. Each forecast of a "
+             "trial's time has a median, a 90 % interval, and its basis: measured (runs of the "
+             "same trial), fitted (other trials on this machine) or prior (the cost that the "
+             "plugin declares). A '-' means no forecast.",
     .examples = "  orch plan recipes/hw4.recipe\n"
                 "  orch plan recipes/hw4.recipe finetune --json",
     .run = plan,

@@ -21,11 +21,11 @@ struct show_options {
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct show_options, metrics, LIST, "metric", .letter = 'm', .value = "NAME",
-                .help = "print every point of a metric"),
+                .help = "print all values of a metric, with their steps"),
     ORCH_OPTION(struct show_options, artifact, TEXT, "artifact", .letter = 'a', .value = "NAME",
                 .help = "print an artifact to stdout"),
     ORCH_OPTION(struct show_options, file, TEXT, "file", .value = "PATH",
-                .help = "print a file that the run wrote into {trial_dir} or its copy of the code"),
+                .help = "print a file that the run wrote into its folder or its copy of the code"),
     ORCH_OPTION(struct show_options, on, TEXT, "on", .value = "GPU",
                 .help = "forecast the remaining time of a running trial on this GPU"),
     ORCH_OPTION(struct show_options, rerun, FLAG, "rerun",

@@ -23,9 +23,9 @@ static const struct orch_option OPTIONS[] = {
                 .value = "PARAM=VALUE", .help = "give {PARAM} a value", .is_of_trial = true),
     ORCH_OPTION(struct try_options, execute.variant.sweeps, LIST, "sweep", .letter = 'x',
                 .value = "PARAM=A,B,...",
-                .help = "values of {PARAM}, range(A,B[,STEP]), or with --search a range"),
+                .help = "values of {PARAM}, or range(A,B[,STEP]); with --search: loguniform(A,B)"),
     ORCH_OPTION(struct try_options, wish.search, TEXT, "search", .value = "METRIC",
-                .help = "search for the best: 'max val_accuracy'; several: 'max acc,min ms'"),
+                .help = "metrics to optimise, such as 'max val_accuracy' or 'max acc,min ms'"),
     ORCH_OPTION(struct try_options, wish.subject_to, TEXT, "subject-to", .value = "LIMITS",
                 .help = "limits that the best setting must keep: 'peak_memory < 16GiB'"),
     ORCH_OPTION(struct try_options, wish.trials, COUNT, "trials", .value = "N",
@@ -39,20 +39,20 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct try_options, wish.seed, TEXT, "seed", .value = "N",
                 .help = "seed of a search's sampler (default: 0); a trial's seed is {seed}"),
     ORCH_OPTION(struct try_options, wish.stop, TEXT, "stop", .value = "RULE",
-                .help = "stop bad trials early: 'median', 'asha', 'forecast(p=0.05)'"),
+                .help = "stop bad trials early, by median, asha or 'forecast(p=0.05)'"),
     ORCH_OPTION(struct try_options, wish.repeat, TEXT, "repeat", .value = "N",
-                .help = "runs of each setting, or 'auto(ci=2%,metric=loss)': as many as needed",
+                .help = "runs per setting; 'auto(ci=2%,metric=loss)': until loss is sure to 2%",
                 .is_of_trial = true),
     ORCH_OPTION(struct try_options, wish.name, TEXT, "name", .value = "NAME",
                 .help = "name of the experiment (default: the program's)", .is_of_trial = true),
     ORCH_OPTION(struct try_options, wish.artifacts, LIST, "artifact", .value = "NAME=FILE",
                 .help = "store a file that the command writes", .is_of_trial = true),
     ORCH_OPTION(struct try_options, wish.inputs, LIST, "inputs", .value = "FILE",
-                .help = "files that results depend on: data, 'models/*.py'", .is_of_trial = true),
+                .help = "files that results depend on (data, 'models/*.py')", .is_of_trial = true),
     ORCH_OPTION(struct try_options, wish.resources, LIST, "resources", .value = "KEY=N,...",
-                .help = "what each trial needs: gpus=1 or gpus=0.5, cores=4", .is_of_trial = true),
+                .help = "what each trial needs, such as gpus=0.5,cores=4", .is_of_trial = true),
     ORCH_OPTION(struct try_options, wish.metrics_on, TEXT, "metrics-from", .value = "WHERE",
-                .help = "stdout (default), stderr, both, lines (no log files), files (log files)",
+                .help = "stdout (default), stderr, both; lines: no log files; files: only these",
                 .is_of_trial = true),
     ORCH_OPTION(struct try_options, wish.metrics_files, LIST, "metrics-file", .value = "PATTERN",
                 .help = "also read these files as logs: 'runs/*.out'", .is_of_trial = true),
@@ -60,7 +60,7 @@ static const struct orch_option OPTIONS[] = {
                 .help = "the program reads its parameters from $ORCH_PARAM_name or $ORCH_PARAMS",
                 .is_of_trial = true),
     ORCH_OPTION(struct try_options, timeout, TEXT, "timeout", .value = "DURATION",
-                .help = "stop a trial after this time: 90, 30s, 5min", .is_of_trial = true),
+                .help = "stop a trial after DURATION, such as 30s or 5min", .is_of_trial = true),
     ORCH_OPTION(struct try_options, execute.jobs, COUNT, "jobs", .letter = 'j', .value = "N",
                 .help = "run N trials at once"),
     ORCH_OPTION(struct try_options, execute.oversubscribe, FLAG, "oversubscribe",
@@ -74,13 +74,13 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct try_options, execute.no_watch, FLAG, "no-watch", .help = ORCH_NO_WATCH_HELP,
                 .is_of_trial = true),
     ORCH_OPTION(struct try_options, execute.force, FLAG, "force",
-                .help = "run trials again that are done"),
+                .help = "also run trials that are done"),
     ORCH_OPTION(struct try_options, execute.keep_going, FLAG, "keep-going",
                 .help = ORCH_KEEP_GOING_HELP),
     ORCH_OPTION(struct try_options, execute.continue_pruned, FLAG, "continue-pruned",
                 .help = ORCH_CONTINUE_PRUNED_HELP),
     ORCH_OPTION(struct try_options, write, TEXT, "write", .value = "FILE.recipe",
-                .help = "save the command as a recipe, for 'orch run' and reports"),
+                .help = "save the command as a recipe for 'orch run'"),
     ORCH_OPTION(struct try_options, execute.dry_run, FLAG, "dry-run", .letter = 'n',
                 .help = "show the plan only"),
     ORCH_OPTION(struct try_options, execute.yes, FLAG, "yes", .letter = 'y',
@@ -183,8 +183,8 @@ static const struct orch_option_group GROUPS[] = {
     {"settings", "set sweep repeat -env"},
     {"search", "search trials -subject-to -until -sampler -seed -try stop -continue-pruned"},
     {"what is recorded", "name artifact inputs metrics-from -metrics-file"},
-    {"where, and how many at once", "jobs resources -oversubscribe -no-pin"},
-    {"the files of the program", "live frozen -no-watch -keep-trials"},
+    {"resources", "jobs resources -oversubscribe -no-pin"},
+    {"files of the program", "live frozen -no-watch -keep-trials"},
     {"limits", "timeout budget deadline -alert -alert-stop -price -keep-going"},
     {"questions and output", "dry-run -yes force write -no-progress"},
     {0}};
@@ -193,15 +193,15 @@ const struct orch_command ORCH_COMMAND_TRY = {
     .name = "try",
     .group = "Run",
     .is_listed = true,
-    .summary = "record a sweep of any command, with no recipe",
+    .summary = "sweep the parameters of any command, without a recipe",
     .usage = "-- COMMAND [ARGUMENT...]",
     .max_args = 0,
     .options = OPTIONS,
     .option_bytes = sizeof(struct try_options),
     .groups = GROUPS,
     .keeps_rest = true,
-    .about = "In the command, {PARAM} is replaced by the parameter's value (-s, -x), {seed} and "
-             "{repeat} by those of the trial. Printed lines such as 'loss=0.3' become metrics.\n"
+    .about = "In the command, {PARAM} becomes the parameter's value (-s, -x), {seed} the trial's "
+             "seed, {repeat} its repeat number. Printed lines such as 'loss=0.3' become metrics.\n"
              "\n"
              "Other braces are not replaced; {seed64} is a 64-bit seed, and {{word}} is the text "
              "{word}. The command must contain every parameter, unless the program reads it from "
@@ -214,7 +214,7 @@ const struct orch_command ORCH_COMMAND_TRY = {
     .examples = "  orch try -x lr=0.1,0.01 -- python3 train.py --lr {lr}\n"
                 "  orch try -x n='range(1,8)' --repeat 3 -- ./bench {n}\n"
                 "  orch try -x lr='loguniform(1e-4,1)' --search 'max val_accuracy' --trials 40 "
-                "--budget 2h -- python3 train.py --lr {lr}\n"
+                "-- python3 train.py --lr {lr}\n"
                 "  orch try -x lr=0.1,0.01 --write tune.recipe -- python3 train.py --lr {lr}",
     .run = run,
 };

@@ -24,15 +24,15 @@ struct orch_execute_options {
  * reference. */
 json_t *orch_execute_alerts(const struct orch_execute_options *options, GError **error);
 
-#define ORCH_ALERT_HELP "notify and tag the run when this is true: 'loss > 3 * first'"
+#define ORCH_ALERT_HELP "notify and tag the run when CONDITION holds, such as 'loss > 10'"
 #define ORCH_ALERT_STOP_HELP "as --alert, and end the trial as diverged"
 
 /** Help of the options live and frozen of `run` and `try`. */
-#define ORCH_LIVE_HELP "if inputs change meanwhile, use new ones"
+#define ORCH_LIVE_HELP "let trials use files that you edit meanwhile"
 #define ORCH_NO_WATCH_HELP "do not record which files programs open"
 #define ORCH_KEEP_GOING_HELP "do not stop when the first three trials fail alike"
 #define ORCH_CONTINUE_PRUNED_HELP "resume trials that a search stopped early"
-#define ORCH_FROZEN_HELP "run programs from a copy of the files"
+#define ORCH_FROZEN_HELP "run all trials in a copy of the files"
 #define ORCH_ON_CHANGE_ABOUT                                                                       \
     "Programs run in your folder. If you edit your code while a sweep runs, the remaining trials " \
     "run in a copy of the files as they were at the start, and 'orch show RUN' lists what a "      \
@@ -42,8 +42,8 @@ json_t *orch_execute_alerts(const struct orch_execute_options *options, GError *
     "If the first three trials of an experiment fail in the same way within 30 s each (a missing " \
     "module), orch asks whether to go on; without a terminal it stops the experiment. "            \
     "--keep-going runs all trials."
-#define ORCH_BUDGET_HELP "limit the total cost: 5usd, or 2h of device time"
-#define ORCH_DEADLINE_HELP "end at 18:00, after 2h, or at a date and time"
+#define ORCH_BUDGET_HELP "limit the total cost to AMOUNT (5usd, or 2h of device time)"
+#define ORCH_DEADLINE_HELP "end by 18:00, within 2h, or by a date and time"
 #define ORCH_PRICE_HELP "price of a device hour (default: the price of this machine's GPU)"
 #define ORCH_LIMITS_ABOUT                                                                          \
     "With --budget or --deadline a trial starts only if it is forecast to end within the limit. "  \

@@ -132,11 +132,12 @@ const struct orch_command ORCH_COMMAND_CANCEL = {
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct cancel_options),
-    .about = "A running trial gets SIGTERM first, so that it can save a checkpoint. The run of "
-             "this trial is recorded as cancelled, with the points that were reported; the other "
-             "trials of the same 'orch run' continue. If a name matches no waiting or running "
-             "trial, that is an error, and nothing is cancelled.",
-    .examples = "  orch ls                 # shows them as queued and running\n"
+    .about =
+        "A running trial gets SIGTERM first, so that it can save a checkpoint. The run of "
+        "this trial is recorded as cancelled, with the metrics that it had reported; the other "
+        "trials of the same 'orch run' continue. If a name matches no waiting or running "
+        "trial, that is an error, and nothing is cancelled.",
+    .examples = "  orch ls                 # waiting trials are 'queued'\n"
                 "  orch cancel 5f3a91c2\n"
                 "  orch cancel --all",
     .run = run,

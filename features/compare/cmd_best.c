@@ -31,7 +31,7 @@ struct best_options {
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct best_options, by, TEXT, "by", .value = "NAMES",
-                .help = "group by these (comma-separated; default: parameters that vary)"),
+                .help = "group by these parameters (comma-separated; default: all that vary)"),
     ORCH_OPTION(struct best_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
                 .help = "only runs that match ('orch help filters')"),
     ORCH_OPTION(struct best_options, recipe, TEXT, "recipe", .value = "NAME",
@@ -51,7 +51,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct best_options, limit, INT, "limit", .letter = 'n', .value = "N",
                 .help = "show at most N settings"),
     ORCH_OPTION(struct best_options, until_sure, FLAG, "until-sure",
-                .help = "with --run: run settings in turns until it is sure which is best"),
+                .help = "with --run: repeat settings in turns until the best one is certain"),
     ORCH_OPTION(struct best_options, run, TEXT, "run", .value = "RECIPE",
                 .help = "with --until-sure: the recipe that runs the settings"),
     ORCH_OPTION(struct best_options, max_runs, TEXT, "max-runs", .value = "N",

@@ -351,7 +351,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_COMPLETION = {
     .name = "completion",
-    .group = "Keep order",
+    .group = "Maintain",
     .summary = "print a completion script for bash, zsh or fish",
     .usage = "SHELL|runs|plugins",
     .min_args = 1,

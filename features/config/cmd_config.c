@@ -23,7 +23,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct config_options, origin, FLAG, "origin",
                 .help = "show the line that set each value"),
     ORCH_OPTION(struct config_options, schema, FLAG, "schema",
-                .help = "print the JSON Schema of recipes, or of 'plugin' or a COMMAND"),
+                .help = "print the JSON Schema of recipes, 'plugin' manifests or a COMMAND's JSON"),
     {0}};
 
 /* Returns the distinct values of a parameter over an experiment's cells, in order. */
@@ -155,8 +155,8 @@ const struct orch_command ORCH_COMMAND_CONFIG = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct config_options),
     .about = "A value comes from these places, lowest precedence first: the plugin's default, "
-             "'with' of the recipe, 'with' of the experiment, the profile, the profile's part for "
-             "the experiment, -s and -x.\n"
+             "'with:' of the recipe, of the experiment, of the profile, and of the experiment "
+             "within the profile, and last the options -s and -x.\n"
              "\n--schema prints a JSON Schema. Editors use it to complete and check recipes and "
              "manifests; programs use it to check what a command prints with --json.",
     .examples = "  orch config recipes/hw4.recipe --origin\n"

@@ -88,7 +88,7 @@ struct run_options {
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct run_options, over_allowance, FLAG, "over-allowance",
-                .help = "run even if the recipe's allowance is used up"),
+                .help = "run even if the recipe's cost limit (allowance) is used up"),
     {0}};
 
 struct run {

@@ -93,15 +93,15 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct cost_options, by, TEXT, "by", .letter = 'b', .value = "NAMES",
                 .help = "group by who,gpu (default), or recipe, experiment, machine, week, month"),
     ORCH_OPTION(struct cost_options, since, TEXT, "since", .value = "DATE",
-                .help = "only runs that ended since then: 2026-11-01, or 7d for a week ago"),
+                .help = "only runs that ended since DATE (2026-11-01, or 7d for a week ago)"),
     ORCH_OPTION(struct cost_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
-                .help = "only runs that match, as 'orch ls --where'"),
+                .help = "only runs that match ('orch help filters')"),
     ORCH_OPTION(struct cost_options, prices, LIST, "price", .value = "GPU=USD",
                 .help = "price of a device hour, e.g. V100=0.50; cpu=0.05 for any CPU"),
     ORCH_OPTION(struct cost_options, gpu, TEXT, "gpu", .value = "GPU",
-                .help = "estimate the plan's cost on that GPU (default: this machine)"),
+                .help = "estimate the remaining trials' cost on this GPU (default: this machine)"),
     ORCH_OPTION(struct cost_options, profile, TEXT, "profile", .letter = 'p', .value = "NAME",
-                .help = "plan with this profile instead of the recipe's default"),
+                .help = "estimate for this profile instead of the recipe's default"),
     {0}};
 
 /* ---- options -----------------------------------------------------------------------------------
@@ -484,7 +484,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_COST = {
     .name = "cost",
     .group = "Share",
-    .summary = "sum what runs cost: measured hours, dated prices, a recipe's allowance",
+    .summary = "show what runs cost, and how much of a recipe's allowance is left",
     .usage = "[RECIPE]",
     .max_args = 1,
     .options = OPTIONS,

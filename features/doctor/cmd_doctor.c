@@ -78,9 +78,9 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_DOCTOR = {
     .name = "doctor",
-    .group = "Keep order",
+    .group = "Maintain",
     .is_listed = true,
-    .summary = "check what this machine has and how to install what is missing",
+    .summary = "check what this machine has, and say how to install what is missing",
     .usage = "",
     .max_args = 0,
     .options = OPTIONS,

@@ -46,8 +46,8 @@ static GArray *offers_of(const struct orch_hardware *hardware, const char *gpu)
  */
 
 static const char OWN_FILE[] =
-    "Add your own devices to hardware.yaml in $XDG_CONFIG_HOME/orch (or to the file that "
-    "ORCH_HARDWARE names):\n"
+    "You can add devices of your own in hardware.yaml in $XDG_CONFIG_HOME/orch, or in the file "
+    "that ORCH_HARDWARE names.\n"
     "\n"
     "    gpus:\n"
     "      - name: lab-card\n"
@@ -297,8 +297,9 @@ const struct orch_command ORCH_COMMAND_GPU_PRICES = {
     .options = PRICES_OPTIONS,
     .option_bytes = sizeof(struct prices_options),
     .about =
-        "The prices are from SkyPilot's catalogues, which have no dates: 'as of' is inferred from "
-        "their contents. Every cost that orch prints names the price from which it was computed. "
+        "The prices are from SkyPilot's catalogues, which have no dates, so the date in the column "
+        "'as of' is inferred. Every cost that orch prints names the price from which it was "
+        "computed. "
         "'orch predict --price' and the prices of your own hardware file take precedence.\n"
         "\n"
         "--update adds the rows of a CSV file to prices.csv in $XDG_DATA_HOME/orch, marked as "

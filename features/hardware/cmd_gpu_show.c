@@ -278,6 +278,6 @@ const struct orch_command ORCH_COMMAND_GPU_SHOW = {
              "machine once 'orch doctor --bench' has measured it. A card with two GPUs (K80, M60) "
              "has two entries: K80 is one of its GPUs, as programs see it and clouds rent it, and "
              "K80-board is both together.",
-    .examples = "orch gpu show K80   # one GPU of it, the board, and PALEO's device",
+    .examples = "orch gpu show K80   # its entries: one GPU, the board, and PALEO's device",
     .run = run_show,
 };

@@ -327,9 +327,9 @@ const struct orch_command ORCH_COMMAND_IMPORT = {
     .option_bytes = sizeof(struct import_options),
     .about =
         "The rows of FILE.csv become a table of measurements in the store, beside the runs. The "
-        "target of each row must be a finite number above 0. Columns that are not mapped keep "
-        "their names. "
-        "A column that reveals the target is kept, but not used for training. Equal rows are "
+        "measured column (--target) must have finite numbers above 0. Columns without --map keep "
+        "their names. A column from which the target could be computed is kept, but not used for "
+        "training. Equal rows are "
         "stored once: importing them again adds nothing. A file of 'orch measurements export' is "
         "imported as it is.\n"
         "With --runs, runs that another tracker recorded become runs of the store, marked as "

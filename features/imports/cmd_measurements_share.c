@@ -150,8 +150,8 @@ const struct orch_command ORCH_COMMAND_MEASUREMENTS_SHARE = {
     .option_bytes = sizeof(struct share_options),
     .about =
         "A row has the GPU, the network, its input and classes, precision, mode, batch, workers, "
-        "framework and the time of a step. GPUs and networks of which orch has no public name "
-        "are left out, and so are people, machines, files, experiments and times of day.",
+        "framework and the time of a step. Rows of GPUs and networks without a public name are "
+        "left out. People, machines, files, experiments and times of day are never written.",
     .examples = "orch measurements share -o steps.set && orch -C ../mine import steps.set",
     .run = run_share,
 };

@@ -12,18 +12,19 @@ struct note_options {
     bool is_public, remove;
 };
 
-#define PUBLIC                                                                                     \
+#define PUBLIC(label)                                                                              \
     ORCH_OPTION(struct note_options, is_public, FLAG, "public",                                    \
-                .help = "share it together with your runs (default: it stays in this store)")
+                .help =                                                                            \
+                    "share the " label " when you push your runs (default: only in this store)")
 
-static const struct orch_option NOTE_OPTIONS[] = {PUBLIC, {0}};
+static const struct orch_option NOTE_OPTIONS[] = {PUBLIC("note"), {0}};
 static const struct orch_option TAG_OPTIONS[] = {
     ORCH_OPTION(struct note_options, remove, FLAG, "remove", .help = "remove the tags"),
-    PUBLIC,
+    PUBLIC("tags"),
     {0}};
 static const struct orch_option NAME_OPTIONS[] = {
     ORCH_OPTION(struct note_options, remove, FLAG, "remove", .help = "remove the name"),
-    PUBLIC,
+    PUBLIC("name"),
     {0}};
 
 static json_t *texts_json(const GPtrArray *texts)

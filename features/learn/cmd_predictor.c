@@ -229,15 +229,15 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct eval_options, model, TEXT, "model", .letter = 'm', .value = "NAME",
                 .help = "auto (the default), grey, linear, tree, forest, boost, knn, mlp, kernel"),
     ORCH_OPTION(struct eval_options, ask.box, TEXT, "box", .value = "grey|black|best",
-                .help = "predict time / roofline time (grey), time (black), or the better (best)"),
+                .help = "predict time / roofline time (grey), time (black), or the better of both"),
     ORCH_OPTION(struct eval_options, drop, LIST, "drop", .value = "COLUMN,...",
                 .help = "columns to ignore ('orch help importing')"),
     ORCH_OPTION(struct eval_options, ask.group, TEXT, "group", .value = "COLUMN",
                 .help = "show the errors for each value of this column, too"),
     ORCH_OPTION(struct eval_options, ask.by_group, FLAG, "by-group",
-                .help = "hold out all rows of one value of --group at a time"),
+                .help = "in cross-validation, hold out all rows that share a value of --group"),
     ORCH_OPTION(struct eval_options, out, TEXT, "output", .letter = 'o', .value = "FILE.csv",
-                .help = "write each row's target, prediction, interval and distance"),
+                .help = "write target, prediction, interval and distance to the training rows"),
     ORCH_OPTION(struct eval_options, untuned, FLAG, "untuned",
                 .help = "do not search hyperparameters: use each model's first setting"),
     ORCH_OPTION(struct eval_options, seed, INT, "seed", .value = "N",
@@ -398,8 +398,8 @@ const struct orch_command ORCH_COMMAND_PREDICTOR_EVAL = {
              "number of GPUs is not among the training rows are scored separately. A column 'gpu' "
              "adds columns with the GPU's "
              "peaks, bandwidth and so on. Columns that describe a layer or count a network's work "
-             "add operations, bytes and the roofline's time. Columns that reveal the target are "
-             "left out with a warning.",
+             "add operations, bytes and the roofline's time. Columns from which the target could "
+             "be computed are left out with a warning.",
     .examples =
         "orch predictor eval --train a.csv --test b.csv --target ms --model boost --group gpu",
     .run = run_eval,

@@ -16,7 +16,7 @@ struct rows_options {
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct rows_options, target, TEXT, "target", .letter = 't', .value = "NAME",
-                .help = "step_ms (default), epoch_s, images_per_s, wall_s; --data: the table's"),
+                .help = "step_ms (default), epoch_s, images_per_s, wall_s, or the table's target"),
     ORCH_OPTION(struct rows_options, data, TEXT, "data", .letter = 'd', .value = "NAME",
                 .help = "show the rows of this table of measurements, not those of runs"),
     ORCH_OPTION(struct rows_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",

@@ -26,7 +26,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct export_options, weights, TEXT, "weights", .value = "FILE",
                 .help = "weights of a network: a .safetensors or .pth file"),
     ORCH_OPTION(struct export_options, seed, TEXT, "seed", .value = "N",
-                .help = "seed of the initial weights: a trial's seed64 (default 1)"),
+                .help = "seed of the initial weights, such as the seed64 of a trial (default 1)"),
     ORCH_OPTION(struct export_options, input, TEXT, "input", .letter = 'i', .value = "CxHxW",
                 .help = "size of one input (default: the network's own, or the run's)"),
     ORCH_OPTION(struct export_options, classes, TEXT, "classes", .value = "N",

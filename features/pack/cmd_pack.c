@@ -22,7 +22,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct pack_options, artifacts, TEXT, "artifacts", .value = "all|none|BYTES",
                 .help = "largest artifact to include (default: 4 MiB)"),
     ORCH_OPTION(struct pack_options, sources, TEXT, "sources", .value = "BYTES",
-                .help = "largest total size of the other runs' sources (default: 20 MiB)"),
+                .help = "limit for source files that the recipe does not name (default: 20 MiB)"),
     ORCH_OPTION(struct pack_options, crate, FLAG, "crate",
                 .help = "describe the pack as a Workflow Run RO-Crate, for other programs"),
     ORCH_OPTION(struct pack_options, sign, FLAG, "sign",

@@ -34,7 +34,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct verify_options, jobs, COUNT, "jobs", .letter = 'j', .value = "N",
                 .help = "with a folder: packs verified at once (default: one per processor)"),
     ORCH_OPTION(struct verify_options, grades, TEXT, "grades", .value = "csv|gradescope",
-                .help = "propose points for each question, with the reason"),
+                .help = "propose points and reasons for each question, as CSV or for Gradescope"),
     ORCH_OPTION(struct verify_options, output, TEXT, "output", .letter = 'o', .value = "DIR",
                 .help = "with a folder: write a page for each hand-in into DIR"),
     ORCH_OPTION(struct verify_options, facts, FLAG, "facts",
@@ -187,8 +187,7 @@ const struct orch_command ORCH_COMMAND_VERIFY = {
              "compared. What cannot be checked here is "
              "listed and never counts as verified. No trial is run without --rerun, and no program "
              "of the pack without --trust. For a folder, every pack in it is verified and all "
-             "packs are compared: runs that occur under two names are listed, with what exactly is "
-             "equal. The exit status is 7 if something differs, and 3 if FILE is not a pack.",
+             "packs are compared: runs of two people with the same key or equal times are listed. The exit status is 7 if something differs, and 3 if FILE is not a pack.",
     .examples = "  orch verify hw4.orch\n"
                 "  orch verify abc123_hw4.zip            # a hand-in with its pack\n"
                 "  orch verify hw4.orch --rerun 3        # three trials, run again here\n"

@@ -36,7 +36,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct paleo_options, all_layers, FLAG, "all-layers",
                 .help = "not in PALEO: include norms, activations and sums"),
     ORCH_OPTION(struct paleo_options, roofline, FLAG, "roofline",
-                .help = "the lower bound of the time on one GPU"),
+                .help = "compute only the roofline's lower bound of the time on one GPU"),
     ORCH_OPTION(struct paleo_options, layers, FLAG, "layers",
                 .help = "with --roofline: show each layer, and what limits its speed"),
     ORCH_OPTION(struct paleo_options, chart, TEXT, "chart", .value = "FILE",
@@ -143,8 +143,8 @@ const struct orch_command ORCH_COMMAND_PALEO = {
     .about =
         "Prints what PALEO's own program (Qi, Sparks, Talwalkar 2017) computes for a network of "
         "'orch net ls', a network of PALEO's repository (paleo:inception_v3, paleo:resnet50) or a "
-        "table of layers. What is added to PALEO (the schemes ring and hierarchical, --overlap, "
-        "--all-layers) is labelled in the output.\n\n--roofline prints the lower bound of the time "
+        "table of layers. The output labels what PALEO does not have: the schemes ring and "
+        "hierarchical, --overlap, --all-layers.\n\n--roofline prints the lower bound of the time "
         "at the peak rates, for each batch size or, with --layers, for each layer. --chart draws "
         "this roofline for the first batch size: the device's limits (measured by 'orch doctor "
         "--bench', else nominal), the least time of each layer, and, if plugin layerbench has run "

@@ -10,7 +10,7 @@
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct predict_options, time.gpu, TEXT, "gpu", .letter = 'g', .value = "NAME",
-                .help = "V100; 8xH100; two models: V100,A100; all: every GPU; here: this CPU"),
+                .help = "V100, 8xH100, a list (V100,A100), all GPUs (all), or this CPU (here)"),
     TIME_NETWORK_OPTIONS(AT(time.net), AT(time.net_table), AT(time.input), AT(time.classes)),
     ORCH_OPTION(struct predict_options, time.tokens, TEXT, "tokens", .value = "N",
                 .help = "length of a sequence, the same as --input 1xNx1"),
@@ -43,7 +43,7 @@ static const struct orch_option OPTIONS[] = {
                 .help = "with --gpu here: threads of the training"),
     TIME_LINK_OPTIONS(AT(time.network), AT(time.per_node)),
     ORCH_OPTION(struct predict_options, time.parallel, TEXT, "parallel", .value = "WAY=N,...",
-                .help = "dp=8, fsdp=8, ep=8, tp=2, pp=4,micro=16, or best"),
+                .help = "data (dp=8, fsdp=8), tensor (tp=2), pipeline (pp=4), expert (ep=8), best"),
     ORCH_OPTION(struct predict_options, time.scheme, TEXT, "scheme", .value = "NAME",
                 .help = "ring, tree, butterfly, one-to-all or hierarchical"),
     TIME_PRICE_OPTIONS(AT(time.price), AT(time.cloud), AT(time.spot)),
@@ -52,9 +52,9 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct predict_options, time.grid, TEXT, "grid", .value = "COUNTRY|N",
                 .help = "CO2 of the GPUs' energy: FR, DE, US, ..., or grams per kWh"),
     ORCH_OPTION(struct predict_options, budget, TEXT, "budget", .value = "USD",
-                .help = "mark trainings that cost more; with --gpu all, omit them: 5usd"),
+                .help = "mark trainings that cost over USD (5usd); with --gpu all, omit them"),
     ORCH_OPTION(struct predict_options, deadline, TEXT, "deadline", .value = "WHEN",
-                .help = "mark trainings that end later; with --gpu all, omit them: 18:00"),
+                .help = "mark trainings that end after WHEN (18:00); with --gpu all, omit them"),
     ORCH_OPTION(struct predict_options, pareto, TEXT, "pareto", .value = "FILE",
                 .help = "with --gpu all: draw time against cost (.svg, .png, .pdf)"),
     ORCH_OPTION(struct predict_options, explain, FLAG, "explain",
@@ -208,7 +208,7 @@ static const struct orch_option_group GROUPS[] = {
     {"the machine", "gpu workers scaling -per-node network parallel -scheme -watts -threads"},
     {"price and limits", "price -cloud -spot -price-kwh -grid budget deadline pareto"},
     {"the forecast", "-model calibrate -without -ppp-comp -ppp-comm explain"},
-    {"a script of your own", "experiment sweep"},
+    {"your own script", "experiment sweep"},
     {0}};
 
 const struct orch_command ORCH_COMMAND_PREDICT = {
@@ -222,8 +222,9 @@ const struct orch_command ORCH_COMMAND_PREDICT = {
     .option_bytes = sizeof(struct predict_options),
     .groups = GROUPS,
     .about =
-        "Prints the time of a step, an epoch and the whole training, the cost and a 90 % interval, "
-        "the assumptions, and the basis of the forecast.\n\nThe basis (tier) is one of seven. "
+        "Prints the time of a step, an epoch and the whole training (with a 90 % interval), the "
+        "cost, the assumptions, and the basis of the forecast.\n\nThe basis (tier) is one of "
+        "seven. "
         "measured: the store has runs of this setting. fitted: a predictor trained on the store's "
         "runs of this GPU. The next three use your runs and published step times. same-step: of "
         "this network and GPU. same-chip: of other networks. same-network: of other GPUs. "
@@ -232,10 +233,9 @@ const struct orch_command ORCH_COMMAND_PREDICT = {
         "time of one run with the parameters of -x ('orch help predictors'). Train a predictor "
         "first: orch predictor train --where 'experiment = NAME'.\n\n'orch predictor score' rates "
         "past forecasts, 'orch curve' predicts loss curves, 'orch paleo' PALEO's times.",
-    .examples =
-        "orch predict --gpu V100 --net resnet50   # 90 epochs of ImageNet\n"
-        "orch predict --gpu all --net resnet-cifar:44 --dataset cifar10 --epochs 100   # ranked\n"
-        "orch predict --gpu all --net resnet50 --deadline 36h --pareto gpus.svg\n"
-        "orch predict --experiment fit -x n=300,batch=256   # one run of your own script",
+    .examples = "orch predict --gpu V100 --net resnet50   # 90 epochs of ImageNet\n"
+                "orch predict --gpu all --net resnet-cifar:44 --dataset cifar10   # ranked\n"
+                "orch predict --gpu all --net resnet50 --deadline 36h --pareto gpus.svg\n"
+                "orch predict --experiment fit -x n=300,batch=256   # your script",
     .run = run,
 };

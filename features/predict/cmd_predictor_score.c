@@ -14,9 +14,9 @@ struct score_options {
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct score_options, by, TEXT, "by", .value = "NAME",
-                .help = "group by setting (default), question, time, model, where or network"),
+                .help = "setting (default), question, time, model, network, or where (the device)"),
     ORCH_OPTION(struct score_options, chart, TEXT, "chart", .value = "FILE",
-                .help = "draw the forecasts' calibration: FILE.svg, .png or .pdf"),
+                .help = "draw the calibration of the forecasts into FILE (.svg, .png or .pdf)"),
     {0}};
 
 static void add_row(struct orch_table *table, const struct orch_score_grouping *grouping,

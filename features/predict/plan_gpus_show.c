@@ -357,8 +357,8 @@ const struct orch_command_part ORCH_PART_COVERAGE_GPU = {
     .command = "coverage",
     .options = OPTIONS,
     .option_bytes = sizeof(struct gpus_options),
-    .about = " --gpu forecasts time and cost of the missing trials on other GPUs, if their plugins "
-             "declare a cost.",
+    .about = " --gpu forecasts time and cost of the missing trials on other GPUs, if the trials' "
+             "plugins declare the key 'cost'.",
     .examples = "  orch coverage recipes/hw4.recipe p4 --gpu all",
     .is_asked = is_asked,
     .look = look,
@@ -415,8 +415,8 @@ const struct orch_command_part ORCH_PART_PLAN_GPU = {
     .command = "plan",
     .options = PLAN_OPTIONS,
     .option_bytes = sizeof(struct gpus_options),
-    .about = " --gpu forecasts time and cost of the remaining trials on other GPUs, if their "
-             "plugins declare a cost.",
+    .about = " --gpu forecasts time and cost of the remaining trials on other GPUs, if the trials' "
+             "plugins declare the key 'cost'.",
     .examples = "  orch plan recipes/hw3.recipe --profile course --gpu V100,H100",
     .is_alone = true,
     .reads_only = true,

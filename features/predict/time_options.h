@@ -26,7 +26,7 @@ struct time_options {
     {.name = name_, .letter = letter_, .value = value_, .kind = kind_, .offset = offset_,          \
      .help = help_}
 #define TIME_NETWORK_OPTIONS(net, net_table, input, classes)                                       \
-    TIME_OPTION("net", 'n', "NAME", ORCH_OPT_TEXT, net, "a known network, or a file (.onnx, .jsonl, .csv)"),\
+    TIME_OPTION("net", 'n', "NAME", ORCH_OPT_TEXT, net, "a network of 'orch net ls', or a file (.onnx, .jsonl, .csv)"),\
     TIME_OPTION("net-table", 0, "FILE.csv", ORCH_OPT_TEXT, net_table,                                         \
      "read the layers of --net NAME from a table"),                                                \
     TIME_OPTION("input", 'i', "CxHxW", ORCH_OPT_TEXT, input, "size of one image"),                            \
@@ -36,7 +36,7 @@ struct time_options {
      "imagenet, cifar10, ..., or a number of images"),                                    \
     TIME_OPTION("batch", 'b', "N,...", ORCH_OPT_TEXT, batches,                                                \
      "batch size of a worker (with --scaling strong: of all workers)"),                         \
-    TIME_OPTION("workers", 'w', "N,...", ORCH_OPT_TEXT, workers, "devices that train together"),    \
+    TIME_OPTION("workers", 'w', "N,...", ORCH_OPT_TEXT, workers, "number of devices (workers)"),    \
     TIME_OPTION("scaling", 0, "weak|strong", ORCH_OPT_TEXT, scaling,                                          \
      "weak (default): one batch for each worker; strong: one for all")
 #define TIME_PRECISION_HELP                                                                        \

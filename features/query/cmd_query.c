@@ -66,14 +66,15 @@ const struct orch_command ORCH_COMMAND_QUERY = {
     .name = "query",
     .group = "Look at results",
     .pages = true,
-    .summary = "run SQL on the store, which it only reads",
+    .summary = "run an SQL query on the store, without changing it",
     .usage = "SELECT",
     .min_args = 1,
     .max_args = 1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct query_options),
-    .about = "SELECT is one statement of SQLite on these views, without removed runs; --format csv "
-             "and --json print the answer for programs:\n"
+    .about = "SELECT is one SQLite statement on the views runs, settings, results, metrics and "
+             "last_values, which leave out removed runs. --format csv and --json print the answer "
+             "for programs.\n"
              "\n"
              "  runs         run, key, state, reason, recipe, experiment, plugin, seed, repeat, "
              "attempt, who, started, ended, wall_s, commit_oid, branch, dirty, tree, machine\n"

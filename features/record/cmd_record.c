@@ -23,7 +23,8 @@ struct record_options {
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct record_options, experiment, TEXT, "experiment", .letter = 'e',
-                .value = "NAME", .help = "file the run under this experiment (default: run)"),
+                .value = "NAME",
+                .help = "name of the experiment to which the run belongs (default: run)"),
     ORCH_OPTION(struct record_options, settings, LIST, "set", .letter = 's', .value = "PARAM=VALUE",
                 .help = "record a parameter of the program"),
     ORCH_OPTION(struct record_options, name, TEXT, "name", .value = "NAME",
@@ -200,12 +201,13 @@ const struct orch_command ORCH_COMMAND_RECORD = {
     .max_args = 0,
     .options = OPTIONS,
     .option_bytes = sizeof(struct record_options),
-    .about = "Reads events, one JSON object a line, from standard input ('orch help protocol'), "
-             "and records them as a run with the source tree, the machine and the parameters that "
-             "-s gives. The run ends with the event 'done', or as crashed when the input or the "
-             "process of --pid ends without that event. Python programs need no pipe: 'import "
-             "orch; run = orch.start(lr=0.1)' starts this command ('orch help python'). A recorded "
-             "run is never reused as a trial of a recipe.",
+    .about =
+        "Reads events, one JSON object a line, from standard input ('orch help protocol'), "
+        "and records them as a run with the source tree, the machine and the parameters that "
+        "-s gives. The event 'done' ends the run. If the input or the process of --pid ends before "
+        "this event, the run is recorded as crashed. Python programs need no pipe: 'import "
+        "orch; run = orch.start(lr=0.1)' starts this command ('orch help python'). A recorded "
+        "run is never reused as a trial of a recipe.",
     .examples = "  ./loop.sh | orch record -e loop -s lr=0.1\n"
                 "  orch record --pid $$ --name base <events.fifo &",
     .run = run,

@@ -53,7 +53,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_DB_ADOPT = {
     .name = "db adopt",
-    .group = "Keep order",
+    .group = "Maintain",
     .summary = "take over your own store after copying it from another machine",
     .usage = "",
     .max_args = 0,

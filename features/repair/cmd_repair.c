@@ -278,15 +278,16 @@ static int run_repair(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_DB_REPAIR = {
     .name = "db repair",
-    .group = "Keep order",
+    .group = "Maintain",
     .summary = "recover what can be read of a damaged store into a new one",
     .usage = "",
     .max_args = 0,
     .options = OPTIONS,
     .option_bytes = sizeof(struct repair_options),
-    .about = "The damaged file is not changed: a copy of it is read. Only runs whose rows give the "
-             "recorded digest are recovered. Missing runs are searched in backups beside the "
-             "damaged file, in shards/, and in the folders of unfinished trials.\n\n"
-             "The output lists what was lost. The exit status is 0 when nothing was lost, else 7.",
+    .about =
+        "The damaged file is not changed: a copy of it is read. Only runs whose rows give the "
+        "recorded digest are recovered. Missing runs are looked for in backups beside the damaged "
+        "file, in the files of other hosts (shards/), and in the folders of unfinished trials.\n\n"
+        "The output lists what was lost. The exit status is 0 when nothing was lost, else 7.",
     .run = run_repair,
 };

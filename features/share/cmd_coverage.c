@@ -29,7 +29,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct coverage_options, price, TEXT, "price", .value = "USD",
                 .help = "price of a device hour (default: from 'orch gpu prices')"),
     ORCH_OPTION(struct coverage_options, jobs, COUNT, "jobs", .letter = 'j', .value = "N",
-                .help = "assume N trials at once"),
+                .help = "compute the expected time for N trials at once"),
     {0}};
 
 /* The status of a trial. */

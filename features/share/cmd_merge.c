@@ -66,7 +66,7 @@ static int run_merge(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_DB_MERGE = {
     .name = "db merge",
-    .group = "Keep order",
+    .group = "Maintain",
     .summary = "add the runs of other stores, bundles or folders of them",
     .usage = "OTHER.db|BUNDLE|DIR...",
     .min_args = 1,

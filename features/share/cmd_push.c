@@ -23,11 +23,11 @@ static const struct orch_option PUSH_OPTIONS[] = {
     ORCH_OPTION(struct push_options, with_source, FLAG, "with-source",
                 .help = "also send the files of 'inputs:'; never notebooks or keys"),
     ORCH_OPTION(struct push_options, sign, FLAG, "sign",
-                .help = "first sign your runs with git's key (always: git config orch.sign true)"),
+                .help = "first sign your runs with git's key (for all: git config orch.sign true)"),
     ORCH_OPTION(struct push_options, datasets, LIST, "measurements", .value = "NAME",
                 .help = "send this imported table of measurements too"),
     ORCH_OPTION(struct push_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
-                .help = "send only these runs, with their artifacts and notes"),
+                .help = "send only runs that match FILTER, with their artifacts and notes"),
     {0}};
 
 static const char *const LEAVES[] = {
@@ -340,7 +340,8 @@ const struct orch_command ORCH_COMMAND_PULL = {
     .max_args = 1,
     .options = PULL_OPTIONS,
     .option_bytes = sizeof(struct pull_options),
-    .about = "REMOTE is chosen as by 'orch push'. Every run's digest is checked. A run that does "
+    .about = "Without REMOTE, the remote is the one to which 'orch push' sends. Every run's digest "
+             "is checked. A run that does "
              "not match its digest is named and left out, and the exit status is 7; all other runs "
              "are stored. Branches, tags, index and work tree are not touched.",
     .examples = "  orch pull",

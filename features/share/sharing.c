@@ -97,12 +97,12 @@ struct run_options {
 };
 #define SIGN_OPTION                                                                                \
     ORCH_OPTION(struct run_options, sign, FLAG, "sign",                                            \
-                .help = "sign the runs (always: git config orch.sign true)")
+                .help = "sign these runs (for all: git config orch.sign true)")
 #define SHARING_OPTIONS                                                                            \
     ORCH_OPTION(struct run_options, shares, FLAG, "share",                                         \
-                .help = "run together with your group"),                                           \
+                .help = "divide the trials among your group"),                                     \
         ORCH_OPTION(struct run_options, remote, TEXT, "remote", .value = "NAME|FOLDER",            \
-                    .help = "with --share: another git remote, or a shared folder")
+                    .help = "with --share: the group's git remote or shared folder")
 
 static const struct orch_option RUN_OPTIONS[] = {
     SIGN_OPTION,

@@ -19,9 +19,9 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct serve_options, port, TEXT, "port", .value = "N",
                 .help = "port to listen on (default 8899; 0: any free port)"),
     ORCH_OPTION(struct serve_options, address, TEXT, "bind", .value = "ADDRESS",
-                .help = "listen at another address than 127.0.0.1, with a token"),
+                .help = "listen at this address; reading then needs the token, too"),
     ORCH_OPTION(struct serve_options, token, FLAG, "token",
-                .help = "require the token for reading too, if the machine has other users"),
+                .help = "require the token for reading, too (for a machine with other users)"),
     ORCH_OPTION(struct serve_options, read_only, FLAG, "read-only",
                 .help = "serve a page that cannot change anything"),
     ORCH_OPTION(struct serve_options, group, FLAG, "group",
@@ -88,15 +88,16 @@ const struct orch_command ORCH_COMMAND_SERVE = {
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct serve_options),
-    .about = "Prints the page's address and serves it until Ctrl-C. It listens at 127.0.0.1, or "
-             "with --bind at another address. The printed address has a token. With the token you "
-             "can tag, note, name, hide and cancel runs on the page. Without the token you can "
-             "only read; with --bind or --token you cannot even read without it. With --read-only, "
-             "or for another user's "
-             "store, nothing can be changed and nothing is pulled. --group first pulls the group's "
-             "runs, as 'orch pull' does; the page then shows who has which runs, and changes only "
-             "your own. The page shows the reports of each RECIPE (default: *.recipe here and in "
-             "recipes/). 'orch help page' describes the page and its JSON interface.",
+    .about =
+        "Prints the page's address and serves it until Ctrl-C. It listens at 127.0.0.1, or "
+        "with --bind at another address. The printed address has a token. With the token you "
+        "can tag, note, name, hide and cancel runs on the page. Without the token you can only "
+        "read, or, with --bind or --token, see nothing. With --read-only, "
+        "or for another user's "
+        "store, nothing can be changed and nothing is pulled. --group first pulls the group's "
+        "runs, as 'orch pull' does; the page then shows whose run each is, and you can change only "
+        "your own runs. The page shows the reports of each RECIPE (default: *.recipe here and in "
+        "recipes/). 'orch help page' describes the page and its JSON interface.",
     .examples =
         "  orch serve                            # then open the address that it prints\n"
         "  orch serve --read-only                # a page that changes nothing\n"

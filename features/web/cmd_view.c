@@ -19,7 +19,7 @@ static const struct orch_option OPTIONS[] = {
                 .help = "no longer show the view at the top"),
     ORCH_OPTION(struct view_options, remove, FLAG, "remove", .help = "remove the view"),
     ORCH_OPTION(struct view_options, is_public, FLAG, "public",
-                .help = "share it together with your runs (default: it stays in this store)"),
+                .help = "share the view when you push your runs (default: only in this store)"),
     ORCH_OPTION(struct view_options, of, TEXT, "of", .value = "WHO",
                 .help = "pin, share or remove the view of this person (default: yours)"),
     ORCH_OPTION(struct view_options, instead_of, TEXT, "instead-of", .value = "ADDRESS",
@@ -94,7 +94,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_VIEW = {
     .name = "view",
     .group = "Look at results",
-    .summary = "save views of the page under names, list and remove them",
+    .summary = "save, list and remove named views of the page of 'orch serve'",
     .usage = "[NAME [ADDRESS]]",
     .max_args = 2,
     .options = OPTIONS,
@@ -102,10 +102,10 @@ const struct orch_command ORCH_COMMAND_VIEW = {
     .about = "A view is the address of a page of 'orch serve' from '#/' on: its filter, columns, "
              "runs and ranges. The page lists the saved views, and shows pinned views at the top "
              "of every page. Views stay in this store; with --public they are shared with your "
-             "runs. A name means your own view, or else the only view of that name; --of WHO "
-             "selects the view of a colleague. Pinning or removing a colleague's view changes only "
-             "this store; sharing it makes a copy that is yours. --instead-of refuses to replace a "
-             "view that somebody, or another window, has saved in the meantime.",
+             "runs. If several people have a view of the same name, yours is used; --of WHO "
+             "selects a colleague's. Pinning or removing a colleague's view changes only "
+             "this store; sharing it makes a copy that is yours. With --instead-of a view is not "
+             "replaced if somebody else has changed it in the meantime.",
     .examples = "  orch view                              # list the saved views\n"
                 "  orch view best '#/runs?where=val_acc%3E0.9' --pin\n"
                 "  orch view best --remove",
