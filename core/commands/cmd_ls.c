@@ -31,7 +31,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct ls_options, runs.with_hidden, FLAG, "all", .letter = 'a',
                 .help = "include removed runs"),
     ORCH_OPTION(struct ls_options, runs.oldest_first, FLAG, "reverse", .letter = 'r',
-                .help = "oldest first"),
+                .help = "list the oldest run first"),
     {0}};
 
 #define NO_RUN_YET                                                                                 \

@@ -229,7 +229,7 @@ const struct orch_command ORCH_COMMAND_PURGE = {
     .usage = "RUN...",
     .min_args = 1,
     .max_args = -1,
-    .about = "The run stays in the store, with its parameters, results and digest.",
+    .about = "The run, its parameters, results and digest stay in the store.",
     .examples = "  orch purge 3f2a91c0 && orch gc    # gc frees the disk space",
     .run = run_purge,
 };

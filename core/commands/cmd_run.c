@@ -230,7 +230,7 @@ const struct orch_command ORCH_COMMAND_RUN = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct orch_execute_options),
     .groups = GROUPS,
-    .about = "A trial is one setting with one seed, and runs in its own process. After an "
+    .about = "A trial (one setting of the parameters, one seed) runs in its own process. After an "
              "interruption, the same command continues.\n"
              "\n" ORCH_ON_CHANGE_ABOUT "\n"
              "\n" ORCH_KEEP_GOING_ABOUT "\n"

@@ -43,7 +43,7 @@ json_t *orch_execute_alerts(const struct orch_execute_options *options, GError *
     "module), orch asks whether to go on; without a terminal it stops the experiment. "            \
     "--keep-going runs all trials."
 #define ORCH_BUDGET_HELP "limit the total cost to AMOUNT (5usd, or 2h of device time)"
-#define ORCH_DEADLINE_HELP "end by 18:00, within 2h, or by a date and time"
+#define ORCH_DEADLINE_HELP "end by WHEN (18:00, 2h, or a date and time)"
 #define ORCH_PRICE_HELP "price of a device hour (default: the price of this machine's GPU)"
 #define ORCH_LIMITS_ABOUT                                                                          \
     "With --budget or --deadline a trial starts only if it is forecast to end within the limit. "  \

@@ -35,7 +35,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct bisect_options, retry, FLAG, "retry",
                 .help = "also run commits in which the command failed before"),
     ORCH_OPTION(struct bisect_options, aggregate, TEXT, "value", .value = "WHICH",
-                .help = "last (default), best, min, max, mean or first value of each run"),
+                .help = "value of each run: last (default), best, min, max, mean or first"),
     ORCH_OPTION(struct bisect_options, timeout, TEXT, "timeout", .value = "DURATION",
                 .help = "stop a run after DURATION (90, 30s, 5min), and skip its commit"),
     ORCH_OPTION(struct bisect_options, resources, LIST, "resources", .value = "KEY=N,...",

@@ -20,9 +20,9 @@ struct table_options {
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct table_options, rows, TEXT, "rows", .value = "NAMES",
-                .help = "names whose values are rows: parameters, experiment, repeat, gpu, ..."),
+                .help = "a row for each value of these names: parameters, experiment, gpu, ..."),
     ORCH_OPTION(struct table_options, columns, TEXT, "columns", .value = "NAMES",
-                .help = "names whose values are columns (default: one for each --value)"),
+                .help = "a column for each value of these names (default: for each --value)"),
     ORCH_OPTION(struct table_options, values, LIST, "value", .value = "'WHICH NAME'",
                 .help = "what a cell shows: 'max val_accuracy', 'last loss', ... or a result"),
     ORCH_OPTION(struct table_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",

@@ -39,7 +39,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct best_options, experiment, TEXT, "experiment", .letter = 'e', .value = "NAME",
                 .help = "only runs of this experiment"),
     ORCH_OPTION(struct best_options, aggregate, TEXT, "value", .value = "WHICH",
-                .help = "last (default), best, min, max, mean or first value of each run"),
+                .help = "value of each run: last (default), best, min, max, mean or first"),
     ORCH_OPTION(struct best_options, min, FLAG, "min", .help = "rank the smallest value first"),
     ORCH_OPTION(struct best_options, max, FLAG, "max", .help = "rank the largest value first"),
     ORCH_OPTION(struct best_options, disturbed, FLAG, "disturbed",
@@ -601,7 +601,7 @@ const struct orch_command ORCH_COMMAND_BEST = {
              "Stored runs are used, too.",
     .examples = "  orch best val_accuracy --recipe hw4\n"
                 "  orch best full_accuracy --recipe hw4 --by experiment,lr\n"
-                "  orch best 'max val_accuracy, min latency_ms'\n"
+                "  orch best 'max val_accuracy, min latency_ms'   # trade-off of two metrics\n"
                 "  orch best val_accuracy --run tune.recipe --until-sure -n 3\n"
                 "  orch best val_accuracy --by mode,lr -w 'dataset=fashion-mnist'",
     .run = run,

@@ -29,7 +29,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct compare_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
                 .help = "only runs that match, on both sides"),
     ORCH_OPTION(struct compare_options, aggregate, TEXT, "value", .value = "WHICH",
-                .help = "last (default), best, min, max, mean or first value of each run"),
+                .help = "value of each run: last (default), best, min, max, mean or first"),
     ORCH_OPTION(struct compare_options, least, TEXT, "least", .value = "PERCENT",
                 .help = "the smallest difference that matters (default 5%)"),
     ORCH_OPTION(struct compare_options, across, FLAG, "across",

@@ -49,7 +49,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct curve_options, classes, TEXT, "classes", .value = "N",
                 .help = "with --net: outputs of the classifier"),
     ORCH_OPTION(struct curve_options, format, TEXT, "format", .letter = 'f', .value = "NAME",
-                .help = "text, tsv, csv, markdown or latex"),
+                .help = "print text, tsv, csv, markdown or latex"),
     {0}};
 
 /* ---- options --------------------------------------------------------------------------------- */

@@ -72,9 +72,9 @@ struct ls_options {
 
 static const struct orch_option LS_OPTIONS[] = {
     ORCH_OPTION(struct ls_options, arch, TEXT, "arch", .letter = 'a', .value = "NAME",
-                .help = "only this architecture: Kepler, Pascal, Volta, ..."),
+                .help = "list only GPUs of this architecture (Kepler, Pascal, Volta, ...)"),
     ORCH_OPTION(struct ls_options, format, TEXT, "format", .letter = 'f', .value = "NAME",
-                .help = "text, tsv, csv, markdown, latex"),
+                .help = "print text, tsv, csv, markdown or latex"),
     {0}};
 
 static void add_number(struct orch_table *table, double value)

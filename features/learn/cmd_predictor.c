@@ -227,7 +227,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct eval_options, ask.target, TEXT, "target", .letter = 't', .value = "COLUMN",
                 .help = "what to predict (default step_ms)"),
     ORCH_OPTION(struct eval_options, model, TEXT, "model", .letter = 'm', .value = "NAME",
-                .help = "auto (the default), grey, linear, tree, forest, boost, knn, mlp, kernel"),
+                .help = "auto (default), grey, linear, tree, forest, boost, knn, mlp or kernel"),
     ORCH_OPTION(struct eval_options, ask.box, TEXT, "box", .value = "grey|black|best",
                 .help = "predict time / roofline time (grey), time (black), or the better of both"),
     ORCH_OPTION(struct eval_options, drop, LIST, "drop", .value = "COLUMN,...",
@@ -243,7 +243,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct eval_options, seed, INT, "seed", .value = "N",
                 .help = "random seed of folds and models (default 0)"),
     ORCH_OPTION(struct eval_options, format, TEXT, "format", .letter = 'f', .value = "NAME",
-                .help = "text, tsv, csv, markdown, latex"),
+                .help = "print text, tsv, csv, markdown or latex"),
     {0}};
 
 static json_t *score_json(const struct orch_score *s)
@@ -395,10 +395,10 @@ const struct orch_command ORCH_COMMAND_PREDICTOR_EVAL = {
     .option_bytes = sizeof(struct eval_options),
     .about = "Hyperparameters are chosen by 5-fold cross-validation on the mean relative error, "
              "and printed; GPUs with the same chip share a fold. Test rows whose chip, network or "
-             "number of GPUs is not among the training rows are scored separately. A column 'gpu' "
-             "adds columns with the GPU's "
-             "peaks, bandwidth and so on. Columns that describe a layer or count a network's work "
-             "add operations, bytes and the roofline's time. Columns from which the target could "
+             "number of GPUs is not among the training rows are scored separately. From a column "
+             "'gpu', orch computes columns with the GPU's peaks, bandwidth and so on; from columns "
+             "that describe a layer or a network's work, the operations, bytes and the roofline's "
+             "time. Columns from which the target could "
              "be computed are left out with a warning.",
     .examples =
         "orch predictor eval --train a.csv --test b.csv --target ms --model boost --group gpu",

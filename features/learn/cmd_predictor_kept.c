@@ -102,7 +102,7 @@ static const struct orch_option TRAIN_OPTIONS[] = {
     ORCH_OPTION(struct train_options, target, TEXT, "target", .letter = 't', .value = "NAME",
                 .help = "what to predict: step_ms, epoch_s, images_per_s, wall_s"),
     ORCH_OPTION(struct train_options, model, TEXT, "model", .letter = 'm', .value = "NAME",
-                .help = "auto, linear, tree, forest, boost, knn, mlp, kernel or grey"),
+                .help = "model: auto, linear, tree, forest, boost, knn, mlp, kernel or grey"),
     ORCH_OPTION(struct train_options, data, LIST, "data", .letter = 'd', .value = "SET,...",
                 .help = "train on the rows of these tables of measurements, too"),
     ORCH_OPTION(struct train_options, no_runs, FLAG, "no-runs",

@@ -23,7 +23,7 @@ static const struct orch_option OPTIONS[] = {
                 .help = "only runs that match ('orch help filters')"),
     ORCH_OPTION(struct rows_options, runs, FLAG, "runs", .help = "show the run of each row"),
     ORCH_OPTION(struct rows_options, format, TEXT, "format", .letter = 'f', .value = "NAME",
-                .help = "text, tsv, csv, markdown, latex"),
+                .help = "print text, tsv, csv, markdown or latex"),
     {0}};
 
 /* Returns whether every field of a column is a number or empty, and at least one is a number. */
@@ -186,7 +186,8 @@ const struct orch_command ORCH_COMMAND_PREDICTOR_ROWS = {
     .about = "A run gives a row if its plugin declares a cost and the run ended ok, is not "
              "removed, and had the machine to itself. A run's time is the median of its epochs or "
              "steps without the first, which warms up. If only the step time, the epoch time or "
-             "the rate was measured, the other two are computed with batch, workers and images. "
+             "the rate was measured, the other two are computed from the batch size, the workers "
+             "and the number of images. "
              "When the runs of --where declare no cost, the columns are their device and their "
              "parameters, and the target is wall_s.",
     .examples = "orch predictor rows --runs\n"

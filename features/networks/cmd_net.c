@@ -72,7 +72,7 @@ static const struct orch_option SHOW_OPTIONS[] = {
     ORCH_OPTION(struct show_options, batch, TEXT, "batch", .letter = 'b', .value = "N",
                 .help = "images per batch, for activations, operations and memory (default 1)"),
     ORCH_OPTION(struct show_options, per_mac, INT, "mac", .value = "1|2",
-                .help = "operations that a multiply-add counts as (default 2)"),
+                .help = "number of operations of one multiply-add (default 2)"),
     ORCH_OPTION(struct show_options, work, FLAG, "work",
                 .help = "show how each number is computed"),
     ORCH_OPTION(struct show_options, brief, FLAG, "brief",
@@ -84,7 +84,7 @@ static const struct orch_option SHOW_OPTIONS[] = {
     ORCH_OPTION(struct show_options, precision, TEXT, "precision", .value = "NAME",
                 .help = "fp32 (default), fp16 or bf16 for activations and memory traffic"),
     ORCH_OPTION(struct show_options, format, TEXT, "format", .letter = 'f', .value = "NAME",
-                .help = "text, tsv, csv, markdown, latex"),
+                .help = "print text, tsv, csv, markdown or latex"),
     {0}};
 
 /* A network with its counts. */
@@ -411,9 +411,9 @@ static const struct orch_option COMPARE_OPTIONS[] = {
     ORCH_OPTION(struct compare_options, classes, INT, "classes", .value = "N",
                 .help = "the same number of classes for both"),
     ORCH_OPTION(struct compare_options, per_mac, INT, "mac", .value = "1|2",
-                .help = "operations that a multiply-add counts as (default 2)"),
+                .help = "number of operations of one multiply-add (default 2)"),
     ORCH_OPTION(struct compare_options, format, TEXT, "format", .letter = 'f', .value = "NAME",
-                .help = "text, tsv, csv, markdown, latex"),
+                .help = "print text, tsv, csv, markdown or latex"),
     {0}};
 
 static void add_ratio(struct orch_table *table, const char *what, double a, double b, bool bytes)

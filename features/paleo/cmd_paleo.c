@@ -28,7 +28,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct paleo_options, algorithm, TEXT, "algorithm", .value = "NAME",
                 .help = "algorithm of convolutions: gemm (default), fft or fft-tiling"),
     ORCH_OPTION(struct paleo_options, parallel, TEXT, "parallel", .value = "NAME",
-                .help = "data (the default), model or hybrid"),
+                .help = "parallelism: data (the default), model or hybrid"),
     ORCH_OPTION(struct paleo_options, split, LIST, "split", .value = "LAYER",
                 .help = "layer that is split among the workers; may be repeated"),
     ORCH_OPTION(struct paleo_options, overlap, FLAG, "overlap",
@@ -44,7 +44,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct paleo_options, time.optimizer, TEXT, "optimizer", .value = "NAME",
                 .help = "with --roofline: sgd, momentum or adam"),
     ORCH_OPTION(struct paleo_options, format, TEXT, "format", .letter = 'f', .value = "NAME",
-                .help = "text, tsv, csv, markdown or latex"),
+                .help = "print text, tsv, csv, markdown or latex"),
     {0}};
 
 static bool refuse(const char *option, const char *why, const char *hint, GError **error)
@@ -141,8 +141,9 @@ const struct orch_command ORCH_COMMAND_PALEO = {
     .option_bytes = sizeof(struct paleo_options),
     .groups = GROUPS,
     .about =
-        "Prints what PALEO's own program (Qi, Sparks, Talwalkar 2017) computes for a network of "
-        "'orch net ls', a network of PALEO's repository (paleo:inception_v3, paleo:resnet50) or a "
+        "PALEO (Qi, Sparks, Talwalkar 2017) is an analytical model of training time. This command "
+        "prints what PALEO's program computes for a network of 'orch net ls', a network of "
+        "PALEO's repository (paleo:inception_v3, paleo:resnet50) or a "
         "table of layers. The output labels what PALEO does not have: the schemes ring and "
         "hierarchical, --overlap, --all-layers.\n\n--roofline prints the lower bound of the time "
         "at the peak rates, for each batch size or, with --layers, for each layer. --chart draws "
@@ -150,9 +151,9 @@ const struct orch_command ORCH_COMMAND_PALEO = {
         "--bench', else nominal), the least time of each layer, and, if plugin layerbench has run "
         "with by_layer on that network and device, the measured time of each layer.",
     .examples = "orch paleo --net inception_v3 --gpu K80 --workers 1,2,4,8 --scaling strong "
-                "--batch 128 --dataset 50000   # scaling\n"
+                "--batch 128 --dataset 50000\n"
                 "orch paleo --net paleo:inception_v3 --workers 1,2,4,8 --scaling strong --batch "
-                "128 --network pcie3   # the network of PALEO's repository\n"
+                "128 --network pcie3\n"
                 "orch paleo --net alexnet --workers 4 --parallel hybrid --split classifier.1\n"
                 "orch paleo --roofline --net vgg16 --gpu T4 --batch 1,8,64,512   # will it fit?\n"
                 "orch paleo --roofline --net resnet18 --gpu here --batch 16 --chart roofline.svg",

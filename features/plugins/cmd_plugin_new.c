@@ -80,7 +80,7 @@ struct new_options {
 
 static const struct orch_option NEW_OPTIONS[] = {
     ORCH_OPTION(struct new_options, language, TEXT, "language", .letter = 'l', .value = "LANG",
-                .help = "c, shell or python (default)"),
+                .help = "language: c, shell or python (default)"),
     ORCH_OPTION(struct new_options, skeleton, TEXT, "skeleton", .value = "NAME",
                 .help = "instead of --language: vecadd, a CUDA program whose kernel is empty"),
     ORCH_OPTION(struct new_options, dir, TEXT, "dir", .letter = 'd', .value = "DIR",

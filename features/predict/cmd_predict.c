@@ -71,7 +71,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct predict_options, sweeps, LIST, "sweep", .letter = 'x',
                 .value = "PARAM=A,B,...", .help = "with --experiment: the run's parameters"),
     ORCH_OPTION(struct predict_options, format, TEXT, "format", .letter = 'f', .value = "NAME",
-                .help = "text, tsv, csv, markdown or latex"),
+                .help = "print text, tsv, csv, markdown or latex"),
     {0}};
 
 static bool is_given(const struct predict_options *o, const struct orch_option *option)
@@ -236,6 +236,6 @@ const struct orch_command ORCH_COMMAND_PREDICT = {
     .examples = "orch predict --gpu V100 --net resnet50   # 90 epochs of ImageNet\n"
                 "orch predict --gpu all --net resnet-cifar:44 --dataset cifar10   # ranked\n"
                 "orch predict --gpu all --net resnet50 --deadline 36h --pareto gpus.svg\n"
-                "orch predict --experiment fit -x n=300,batch=256   # your script",
+                "orch predict --experiment fit -x n=300,batch=256",
     .run = run,
 };

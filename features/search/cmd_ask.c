@@ -25,15 +25,15 @@ struct ask_options {
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct ask_options, ranges, LIST, "sweep", .letter = 'x', .value = "PARAM=RANGE",
-                .help = "a parameter and its range: 'lr=loguniform(1e-4, 1)'"),
+                .help = "a parameter and its range, such as 'lr=loguniform(1e-4, 1)'"),
     ORCH_OPTION(struct ask_options, search, TEXT, "search", .value = "METRIC",
-                .help = "the metric to optimise: 'max val_accuracy'"),
+                .help = "the metric to optimise, such as 'max val_accuracy'"),
     ORCH_OPTION(struct ask_options, experiment, TEXT, "experiment", .letter = 'e', .value = "NAME",
                 .help = "the experiment whose runs are the results so far"),
     ORCH_OPTION(struct ask_options, pending, LIST, "pending", .value = "PARAM=VALUE,...",
                 .help = "a setting that is running now (repeatable)"),
     ORCH_OPTION(struct ask_options, sampler, TEXT, "sampler", .value = "NAME",
-                .help = "how to choose: " ORCH_SAMPLER_WORDS),
+                .help = "algorithm: " ORCH_SAMPLER_WORDS),
     ORCH_OPTION(struct ask_options, seed, TEXT, "seed", .value = "N",
                 .help = "seed of the sampler (default: 0)"),
     {0}};

@@ -90,11 +90,11 @@ const struct orch_command ORCH_COMMAND_SERVE = {
     .option_bytes = sizeof(struct serve_options),
     .about =
         "Prints the page's address and serves it until Ctrl-C. It listens at 127.0.0.1, or "
-        "with --bind at another address. The printed address has a token. With the token you "
+        "with --bind at another address. The printed address contains a token. With the token you "
         "can tag, note, name, hide and cancel runs on the page. Without the token you can only "
         "read, or, with --bind or --token, see nothing. With --read-only, "
         "or for another user's "
-        "store, nothing can be changed and nothing is pulled. --group first pulls the group's "
+        "store, nothing can be changed or pulled. --group first pulls the group's "
         "runs, as 'orch pull' does; the page then shows whose run each is, and you can change only "
         "your own runs. The page shows the reports of each RECIPE (default: *.recipe here and in "
         "recipes/). 'orch help page' describes the page and its JSON interface.",

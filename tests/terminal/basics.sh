@@ -101,6 +101,6 @@ try:
 except OSError: pass  # the end of a terminal
 assert help.wait() == 0
 lines = text.decode().splitlines()
-assert len(lines) > 60 and any(line.startswith(" " * 22 + "have yet") for line in lines), lines
+assert len(lines) > 60 and any(line.startswith(" " * 22 + "reach a target") for line in lines), lines
 assert not [line for line in lines if len(line) > 72 and line.startswith("  ")], lines
 P
