@@ -31,7 +31,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct bisect_options, deadline, TEXT, "deadline", .value = "TIME",
                 .help = "start no run that would end after TIME (18:00, 2h, 2026-11-21T18:00)"),
     ORCH_OPTION(struct bisect_options, price, TEXT, "price", .value = "USD",
-                .help = "price of an hour of the device, for --budget and the cost"),
+                .help = "price of a device hour, for --budget and the printed cost"),
     ORCH_OPTION(struct bisect_options, retry, FLAG, "retry",
                 .help = "also run commits in which the command failed before"),
     ORCH_OPTION(struct bisect_options, aggregate, TEXT, "value", .value = "WHICH",

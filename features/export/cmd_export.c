@@ -30,7 +30,7 @@ static const struct orch_option OPTIONS[] = {
                 .help = "with --what points: only this metric"),
     ORCH_OPTION(struct export_options, format, TEXT, "format", .letter = 'f',
                 .value = "csv|json|jsonl",
-                .help = "csv (default), json: one array, jsonl: an object on each line"),
+                .help = "csv (default), json (one array) or jsonl (an object on each line)"),
     ORCH_OPTION(struct export_options, safe_csv, FLAG, "safe-csv",
                 .help = "put ' before texts that a spreadsheet would take for a formula"),
     ORCH_OPTION(struct export_options, out, TEXT, "output", .letter = 'o', .value = "FILE",

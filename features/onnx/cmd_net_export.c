@@ -32,11 +32,11 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct export_options, classes, TEXT, "classes", .value = "N",
                 .help = "outputs of the classifier (default: the network's own, or the run's)"),
     ORCH_OPTION(struct export_options, batch, TEXT, "batch", .letter = 'b', .value = "N",
-                .help = "a fixed batch size (default: any)"),
+                .help = "accept only this batch size (default: any)"),
     ORCH_OPTION(struct export_options, folds_norms, FLAG, "fold-norms",
                 .help = "make batch norms a part of the convolutions before them"),
     ORCH_OPTION(struct export_options, external, FLAG, "external-data",
-                .help = "write the weights to FILE.data, as for files over 2 GiB"),
+                .help = "write the weights to FILE.data (always done for files over 2 GiB)"),
     {0}};
 
 static bool read_opset(const char *text, int *out, GError **error)

@@ -252,7 +252,7 @@ struct check_options {
 
 static const struct orch_option CHECK_OPTIONS[] = {
     ORCH_OPTION(struct check_options, signatures, FLAG, "signatures",
-                .help = "also verify every signature: signer, runs, and whether it matches"),
+                .help = "also verify each signature: its signer, and that it matches its runs"),
     {0}};
 
 static bool check_is_asked(const void *options)

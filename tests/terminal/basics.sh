@@ -82,7 +82,7 @@ for group in predictor gpu dataset measurements db net plugin; do
     same "$out" "$page"
 done
 ok orch predictor --help
-has "orch predictor train   train predictors on the store's runs and measurements"
+has "orch predictor train   train predictors of run times on the store's runs and measurements"
 has_not 'orch predict '
 fails 2 orch predictor nonsense --help
 says 'unknown command'
