@@ -1014,7 +1014,7 @@ class Section:
                         if abs(error - float(guess.group(2))) > 0.6:
                             self.report.differ.append(f"{self.section['title']}: {row['net']}: shown {cell}, computed {error}")
         for text in [b["text"] for b in self.blocks("answer")]:
-            shown = re.search(r"[Tt]he mean error of the sum of its layers is ([-\d.e+]+) %", text)
+            shown = re.search(r"[Tt]he mean error of the sum of a network's layers is ([-\d.e+]+) %", text)
             if shown and errors:
                 self.report.numbers += 1
                 if abs(float(shown.group(1)) - float(numpy.mean(numpy.abs(errors)))) > 0.1 + 0.01 * float(shown.group(1)):  # four digits are printed
@@ -1238,7 +1238,7 @@ class Report:
                 if block.get("shown"):
                     block["shown"]["cells"] = [[ungrouped(cell) for cell in cells] for cells in block["shown"]["cells"]]
             for block in section["blocks"]:  # notes that stand once, at the end of the report
-                found = re.fullmatch(r"method ([\d, ]+)", block.get("text") or "") if block["kind"] == "note" else None
+                found = re.fullmatch(r"see method ([\d, ]+) at the end", block.get("text") or "") if block["kind"] == "note" else None
                 if found:
                     block["text"] = "; ".join(method.get(number, "") for number in found.group(1).split(", "))
             item = specs.get((section["question"] or "", section["title"]))

@@ -203,7 +203,7 @@ static void append_heading(GString *out, const struct orch_document *document,
         g_string_append_printf(out, "  settings %s\n", document->settings);
     if (document->commit)
         g_string_append_printf(out, "  commit %.10s%s\n", document->commit,
-                               document->is_dirty ? " with changes" : "");
+                               document->is_dirty ? " with uncommitted changes" : "");
     g_string_append_printf(out, "  report made %s by %s on %s\n", document->made,
                            document->who ? document->who : "-",
                            document->machine ? document->machine : "-");

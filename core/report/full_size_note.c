@@ -8,7 +8,8 @@
 
 #include <string.h>
 
-#define SMALL "complete at small scale"
+#define SMALL "complete at small scale: "
+#define MORE ORCH_SCALE_ASKS " more trials or other settings"
 
 /* The sections of a problem at small scale, by what full size asks for. */
 struct asked {
@@ -75,14 +76,10 @@ void orch_scale_say(struct orch_document *document)
     for (guint i = 0; i < problems->len; i++) {
         struct asked asked = {g_ptr_array_new(), g_ptr_array_new_with_free_func(string_free), NULL};
         gather(&asked, problems->pdata[i]);
-        if (asked.scales->len == 1) {
-            g_autofree char *text = g_strconcat(SMALL ": ", asked.scales->pdata[0], NULL);
-            orch_section_scale(asked.last, text, NULL);
-        } else if (asked.scales->len) {
-            orch_section_scale(asked.last,
-                               SMALL ": " ORCH_SCALE_ASKS " more trials or other settings",
-                               table_of(&asked));
-        }
+        const bool is_one = asked.scales->len == 1;
+        g_autofree char *text = g_strconcat(SMALL, is_one ? asked.scales->pdata[0] : MORE, NULL);
+        if (asked.scales->len)
+            orch_section_scale(asked.last, text, is_one ? NULL : table_of(&asked));
         g_ptr_array_unref(asked.scales);
         g_ptr_array_unref(asked.parts);
     }

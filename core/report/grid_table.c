@@ -256,7 +256,7 @@ char *orch_grid_legend(const struct orch_grid *grid)
         }
     }
     g_autofree char *legend = orch_spread_legend(forms);
-    const char *bare = is_any_done ? "one run each" : "no run yet";
+    const char *bare = is_any_done ? "each value is of one run" : "no run yet";
     return g_strdup_printf("%s%s", legend ? legend : bare,
                            is_averaged ? "; runs with the same seed are averaged first" : "");
 }

@@ -15,14 +15,15 @@ static struct orch_table *table_of_labels(const struct orch_grid *grid, const GP
     g_autoptr(GPtrArray) headers = g_ptr_array_new_with_free_func(g_free);
     g_autofree char *axes = orch_names_joined(grid->rows),
                     *words = orch_answer_axes(grid->trials->labels, grid->rows);
-    g_autofree char *heading = g_strconcat("value by ", words, NULL);
     g_ptr_array_add(headers, g_strdup("what"));
     g_ptr_array_add(headers, g_strdup_printf("value by %s", axes));
     for (guint i = 0; i < settings->len; i++)
         g_ptr_array_add(headers, g_strdup_printf(">%s", (char *)settings->pdata[i]));
     g_ptr_array_add(headers, NULL);
     struct orch_table *table = orch_table_new((const char *const *)headers->pdata);
-    orch_table_set_heading(table, 1, NULL, heading);
+    orch_table_set_heading(table, 1, NULL, "recorded as");
+    for (guint i = 0; i < settings->len; i++)
+        orch_table_set_heading(table, i + 2, words, settings->pdata[i]);
     for (guint v = 0; v < grid->wanted->len; v++) {
         g_autofree char *name = orch_grid_value_name(grid, v);
         orch_table_add(table, v < labels->len ? labels->pdata[v] : "", NULL);

@@ -61,7 +61,7 @@ static void add_left_out(struct orch_section_context *a)
             orch_section_missing(a->section, experiment->skip_hint, "%s is not available: %s",
                                  experiment->name, why);
         else
-            orch_section_missing(a->section, NULL, "%s is left out by profile '%s'%s%s",
+            orch_section_missing(a->section, NULL, "experiment %s is left out by profile '%s'%s%s",
                                  experiment->name, expansion->profile ? expansion->profile : "none",
                                  *why ? ": " : "", why);
     }
@@ -187,7 +187,7 @@ static void append_coordinate(GString *out, const char *name, const GPtrArray *v
         g_string_append_printf(out, " and %u more", values->len - NAMED_VALUES_MOST);
 }
 
-/* What the trials that cannot run here would add: "gpu_add; scenario gpu_1x1, gpu_grid; millions 1,
+/* The trials that cannot run here: "gpu_add; scenario gpu_1x1, gpu_grid; millions 1,
  * 5". The caller frees. */
 static char *would_add(const struct orch_trials *trials)
 {
@@ -233,9 +233,8 @@ static void add_skipped(struct orch_section_context *a, const struct orch_trials
     const char *why = orch_trials_skip_reason(trials, &count);
     g_autofree char *adds = count ? would_add(trials) : NULL;
     if (count)
-        orch_section_missing(a->section, NULL,
-                             "%u of %u trials cannot run here: %s; they would add %s", count,
-                             trials->all->len, why ? why : "skipped", adds);
+        orch_section_missing(a->section, NULL, "%u of %u trials (%s) cannot run here: %s", count,
+                             trials->all->len, adds, why ? why : "skipped");
 }
 
 void orch_section_add_missing_trials(struct orch_section_context *a,

@@ -140,17 +140,17 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Adds "simulated; method 1, 3": that state is still said in a word. */
+/* Adds "simulated; see method 1, 3 at the end": that state is still said in a word. */
 static void refer(struct orch_section *section, GArray *numbers)
 {
     const bool is_simulated = section->state == ORCH_SECTION_SIMULATED && numbers->len;
     g_autoptr(GString) text = g_string_new(is_simulated ? "simulated" : NULL);
-    const char *before = text->len ? "; method " : "method ";
+    const char *before = text->len ? "; see method " : "see method ";
     g_array_sort(numbers, compare_numbers);
     for (guint i = 0; i < numbers->len; i++)
         g_string_append_printf(text, "%s%u", i ? ", " : before, g_array_index(numbers, guint, i));
     if (text->len)
-        orch_section_note(section, "%s", text->str);
+        orch_section_note(section, "%s at the end", text->str);
 }
 
 /* The part of an assignment, or the title, by which a section is found. */
@@ -171,7 +171,7 @@ static void refer_to_missing(struct method *m, struct orch_block *block, GHashTa
         return;
     }
     g_free(block->text);
-    block->text = g_strdup_printf("as in %s", name_of(first));
+    block->text = g_strdup_printf("the same as in %s", name_of(first));
 }
 
 static void shorten_section(struct method *m, struct orch_section *section, GHashTable *firsts)

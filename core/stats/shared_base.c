@@ -73,10 +73,10 @@ static char *sentence(const struct base *base)
 {
     guint sources = g_hash_table_size(base->sources), seeds = g_hash_table_size(base->seeds);
     g_autofree char *what =
-        base->experiment
-            ? g_strdup_printf("run%s of '%s' (%s)", orch_plural(sources), base->experiment,
-                              base->name)
-            : g_strdup_printf("pretrained model%s (%s)", orch_plural(sources), base->name);
+        base->experiment ? g_strdup_printf("run%s of '%s' (parameter '%s')", orch_plural(sources),
+                                           base->experiment, base->name)
+                         : g_strdup_printf("pretrained model%s (parameter '%s')",
+                                           orch_plural(sources), base->name);
     g_autofree char *count = sources == 1 ? g_strdup("one") : g_strdup_printf("%u", sources);
     return g_strdup_printf("the %u repeats share %s %s, so their spread does not show how much "
                            "the result would vary with %s",

@@ -7,9 +7,9 @@
 #include "store/store.h"
 
 /** Returns a sentence when runs with 2 or more seeds read the results of fewer runs, or one file of
- * weights: "the 3 repeats share one run of 'pretrain' (weights): their spread does not hold how
- * much the result varies with that run". NULL when each seed has its own, nothing is read, or the
- * store cannot be read. `runs`: struct orch_run *. The caller frees. */
+ * weights: "the 3 repeats share one run of 'pretrain' (parameter 'weights'): their spread does not
+ * hold how much the result varies with that run". NULL when each seed has its own, nothing is read,
+ * or the store cannot be read. `runs`: struct orch_run *. The caller frees. */
 char *orch_shared_base_text(struct orch_store *store, const GPtrArray *runs);
 
 #endif

@@ -113,9 +113,9 @@ static void add_picture(struct orch_section_context *a, const struct orch_trials
     } else if (path)
         orch_section_missing(a->section, NULL, "%s: '%s' is not a PNG file", caption, artifact);
     else
-        orch_section_missing(a->section, NULL, "%s: %s '%s'", caption,
-                             is_gone ? "the store does not have the contents of" : "it left no",
-                             artifact);
+        orch_section_missing(
+            a->section, NULL, "%s: %s '%s'", caption,
+            is_gone ? "the store does not have the contents of" : "it left no artifact", artifact);
 }
 
 /* With `by`, shows the first picture for each of its values; otherwise one picture for each trial.

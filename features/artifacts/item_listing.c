@@ -208,7 +208,7 @@ static bool fill(struct orch_section_context *a, GError **error)
             g_hash_table_add(seen, g_steal_pointer(&label));
     }
     if (a->section->done && !g_hash_table_size(seen))
-        orch_section_missing(a->section, NULL, "none of its runs has '%s' here", artifact);
+        orch_section_missing(a->section, NULL, "no run of this item has '%s' here", artifact);
     if (answer->len)
         orch_section_answer(a->section, "%s", answer->str);
     orch_section_add_missing_trials(a, trials);

@@ -196,8 +196,8 @@ static void write_section(struct history *h)
     else
         orch_table_free(h->table);
     orch_section_note(section,
-                      "P(change): the probability that the mean changes between the two commits "
-                      "beside it; P(this commit): that the mean changes at this commit. Changes "
+                      "P(change): the probability that the mean changes at this commit or near it; "
+                      "P(this commit): that it changes at this one. Changes "
                       "with P(change) below 0.95 are not listed. Values are means of the runs of "
                       "each commit; %u run%s of uncommitted files left out",
                       h->uncommitted, orch_plural(h->uncommitted));
@@ -261,7 +261,7 @@ static bool fill_history(struct history *h, const char *filter, GError **error)
     h->path = find_path(h);
     if (!h->path) {
         orch_section_missing(h->a->section, hint,
-                             "no run was made of a commit on the way to the current one");
+                             "no run was made of the current commit or one before it");
         return true;
     }
     h->lines = g_ptr_array_new();

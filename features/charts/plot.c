@@ -137,8 +137,8 @@ static char *note_of(const struct orch_plot_drawing *d)
 static void name_missing(const struct orch_plot_drawing *d, struct orch_section *section)
 {
     enum { NOT_RUN, STALE, WITHOUT_VALUE, KINDS };
-    static const char *const what[KINDS] = {
-        "not run", "not drawn, because only an earlier version was run", "without a value to draw"};
+    static const char *const what[KINDS] = {"no run of", "only a run of an earlier version of",
+                                            "no value to draw in the run of"};
     GString *names[KINDS] = {g_string_new(NULL), g_string_new(NULL), g_string_new(NULL)};
     unsigned counts[KINDS] = {0};
     const struct orch_report_trial *last = NULL;
@@ -157,8 +157,8 @@ static void name_missing(const struct orch_plot_drawing *d, struct orch_section 
     for (int i = 0; i < KINDS; i++) {
         if (counts[i] > NAMED_MOST)
             g_string_append_printf(names[i], " and %u more", counts[i] - NAMED_MOST);
-        if (counts[i])
-            orch_section_missing(section, NULL, "%s: %s", what[i], names[i]->str);
+        if (counts[i] && (i != NOT_RUN || d->v.values->len)) /* of all it would only be repeated */
+            orch_section_missing(section, NULL, "%s %s", what[i], names[i]->str);
         g_string_free(names[i], TRUE);
     }
 }

@@ -208,16 +208,18 @@ static bool fill(struct orch_section_context *a, GError **error)
     const struct orch_plan_item *item = trial_of(a->plan, a->item->spec);
     g_autoptr(GPtrArray) platforms = platforms_of(a->item->spec);
     if (!item) {
-        orch_section_missing(a->section, NULL, "this profile has no trial of its experiments");
+        orch_section_missing(a->section, NULL,
+                             "this profile has no trial of the item's experiments");
         return true;
     }
     g_autofree char *label = orch_cell_label(item->cell);
     add_answer(a->section, platforms);
-    orch_section_note(a->section,
-                      "trial '%s'. Accounts, buckets and images are examples; '-': the format has "
-                      "no such field; '...': the path begins further up in the document; '*': "
-                      "this job leaves the field out",
-                      label);
+    orch_section_note(
+        a->section,
+        "the job runs trial '%s'. Accounts, buckets and images are examples; '-': the format has "
+        "no such field; '...': only the end of the path is shown; '*': "
+        "this job leaves the field out",
+        label);
     return add_documents(a, item, platforms, error);
 }
 

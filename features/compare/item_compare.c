@@ -214,7 +214,7 @@ static void append_verdict(GString *out, const struct orch_section_grid *g,
         append_named(out, g, named->pdata[i]);
     }
     if (named->len > NAMED_MOST) {
-        g_string_append_printf(out, ". %u settings are %s, most of all ", named->len,
+        g_string_append_printf(out, ". %u settings are %s; the farthest setting is ", named->len,
                                words[verdict]);
         append_named(out, g, farthest);
     }
@@ -307,7 +307,7 @@ static bool against_baseline(struct orch_section_context *a, GError **error)
         orch_section_note_mixed(a, g->grid);
         orch_section_note_shared_base(a, g->grid);
     } else if (g->grid->cells->len) {
-        orch_section_missing(a->section, NULL, "the baseline%s%s%s has no number yet",
+        orch_section_missing(a->section, NULL, "no run of the baseline%s%s%s has a result yet",
                              named ? " (" : "", named ? named : "", named ? ")" : "");
     }
     orch_section_add_missing_trials(a, g->trials);

@@ -267,9 +267,13 @@ char *orch_question_method(const struct orch_question_tests *tests, const struct
                            const struct orch_difference *shown, size_t count)
 {
     int place = place_of(tests, a);
-    return tests->pairs && place >= 0
-               ? orch_family_method(tests->pairs, (size_t)place, shown, count)
-               : NULL;
+    g_autofree char *method = tests->pairs && place >= 0
+                                  ? orch_family_method(tests->pairs, (size_t)place, shown, count)
+                                  : NULL;
+    if (!method || tests->settings->len <= count + 1)
+        return g_steal_pointer(&method);
+    return g_strdup_printf("%s. These %u settings are those of all items of this question", method,
+                           tests->settings->len);
 }
 
 /* The difference of two cells in the family of another item's question, and how many settings that

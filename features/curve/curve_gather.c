@@ -241,7 +241,7 @@ static void add_gaps(struct orch_section_context *a, const char *key, unsigned g
     orch_section_missing(
         a->section, is_able ? hint : NULL,
         "%u of %u curves are missing, because nobody has run them on their device yet%s%s", gaps,
-        count, is_able ? "" : "; here: ", is_able ? "" : why);
+        count, is_able ? "" : "; on this machine: ", is_able ? "" : why);
     if (!is_able && !a->section->done)
         a->section->state = ORCH_SECTION_SKIPPED;
     orch_trials_free(trials);

@@ -35,7 +35,9 @@ static struct orch_table *table_new(const struct orch_curve_ols *plain,
             g_ptr_array_add(headers, g_strdup_printf(">on %s", orch_curve_set_device(set, g)));
     g_ptr_array_add(headers, g_strdup(">R2"));
     g_ptr_array_add(headers, NULL);
-    return orch_table_new((const char *const *)headers->pdata);
+    struct orch_table *table = orch_table_new((const char *const *)headers->pdata);
+    orch_table_set_heading(table, 0, NULL, "parameter");
+    return table;
 }
 
 /* Says of each device's coefficient that is clearly not 0 by its own standard error why the F test

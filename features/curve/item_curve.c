@@ -65,6 +65,7 @@ static struct orch_table *make_table(const struct orch_curve_set *set)
                                            ">R2",     ">error %", "by",      NULL};
     bool with_repeat = is_repeated(set);
     struct orch_table *table = orch_table_new(with_repeat ? repeated : once);
+    orch_table_set_heading(table, with_repeat ? 10 : 9, NULL, "run by");
     for (guint i = 0; i < set->cells->len; i++) {
         const struct orch_curve_set_cell *cell = set->cells->pdata[i];
         if (!cell->fit.stages) {
@@ -136,8 +137,9 @@ static void add_independence(struct orch_section *section, const struct orch_cur
     g_autofree char *only =
         own < models ? g_strdup_printf(". They are %d different curve%s", own, own == 1 ? "" : "s")
                      : g_strdup("");
-    orch_section_text(section, "%d of %u curves have a fitted model%s%s", models, set->cells->len,
-                      only, missing ? ". The other curves are missing" : "");
+    if (*only || missing)
+        orch_section_text(section, "%d of %u curves have a fitted model%s%s", models,
+                          set->cells->len, only, missing ? ". The other curves are missing" : "");
     for (guint i = 0; i < set->cells->len; i++) {
         const struct orch_curve_set_cell *cell = set->cells->pdata[i], *first = cell->copy_of;
         if (first)
@@ -147,7 +149,8 @@ static void add_independence(struct orch_section *section, const struct orch_cur
                                    orch_curve_set_device(set, first->device));
     }
     if (text->len)
-        orch_section_note(section, "losses that are equal to the last bit, %s, are one model: %s",
+        orch_section_note(section,
+                          "losses that are equal to the last bit, %s, count as one model: %s",
                           orch_curve_set_copies_why(set), text->str);
 }
 
@@ -179,7 +182,7 @@ static bool fill(struct orch_section_context *a, GError **error)
                                   (char *)set->devices->pdata[i]);
     }
     if (!set->cells->len) {
-        orch_section_missing(a->section, NULL, "no trial of it in this profile");
+        orch_section_missing(a->section, NULL, "this profile has no trial of this item");
         a->section->state = ORCH_SECTION_SKIPPED;
     }
     orch_curve_set_note(set, a, "experiments");

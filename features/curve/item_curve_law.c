@@ -190,6 +190,8 @@ static void add_law(struct orch_section *section, const struct orch_curve_set_la
         "of",           "scale", ">constant",         ">layers",    ">log10 params",
         ">log10 FLOPs", ">R2",   ">left-out error %", ">condition", NULL};
     struct orch_table *table = orch_table_new(headers);
+    orch_table_set_heading(table, 0, NULL, "parameter");
+    orch_table_set_heading(table, 8, NULL, "condition number");
     for (int i = 0; i < law->law->outputs; i++) {
         const struct orch_law_line *line = &law->law->lines[i];
         g_autofree char *name = orch_curve_set_law_param(law, i);
@@ -249,6 +251,7 @@ static void add_test(struct orch_section *section, const struct orch_curve_set_l
     static const char *const headers[] = {
         "of", ">mean difference between devices %", ">F", ">p", "does the device matter?", NULL};
     struct orch_table *table = orch_table_new(headers);
+    orch_table_set_heading(table, 0, NULL, "parameter");
     bool any = false, tested = false;
     for (int i = 0; i < law->law->outputs; i++) {
         const struct orch_law_test *test = &law->law->lines[i].test;
@@ -329,6 +332,11 @@ static void add_errors(struct orch_section *section, const GArray *held)
                                           ">mean curve %",
                                           NULL};
     struct orch_table *table = orch_table_new(headers);
+    static const char *const curves[] = {"predicted",   "by ranges",       "layers + GPU",
+                                         "its own fit", "nearest network", "mean curve",
+                                         NULL};
+    for (unsigned i = 0; curves[i]; i++)
+        orch_table_set_heading(table, 5 + i, "error (%)", curves[i]);
     for (guint i = 0; i < held->len; i++) {
         const struct held *h = &g_array_index(held, struct held, i);
         orch_table_add(table, h->net, NULL);

@@ -130,6 +130,7 @@ static void add_table(const struct speed_item *s, const struct orch_speed *model
                                           ">left out: error (%)",
                                           NULL};
     struct orch_table *table = orch_table_new(headers);
+    orch_table_set_heading(table, 6, NULL, "error when left out (%)");
     double sum = 0;
     int found = 0;
     for (guint i = 0; i < s->places->len; i++) {

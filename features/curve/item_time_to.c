@@ -318,7 +318,7 @@ static void add_times(struct orch_section *section, const struct answer *a)
 {
     g_autoptr(GPtrArray) headers = g_ptr_array_new_with_free_func(g_free);
     g_ptr_array_add(headers, g_strdup(">workers"));
-    g_ptr_array_add(headers, g_strdup(">batch each"));
+    g_ptr_array_add(headers, g_strdup(">batch of a worker"));
     for (int p = 0; p < a->server_count; p++) {
         g_ptr_array_add(headers, g_strdup_printf(">steps/s, %d servers", (int)a->servers[p]));
         if (has_times(a))

@@ -114,7 +114,7 @@ static void add_models(struct orch_section *section, const struct orch_learn_out
     g_autofree char *rmse =
         o->unit && *o->unit ? g_strdup_printf("RMSE (%s)", o->unit) : g_strdup("RMSE");
     const char *const headers[] = {
-        "model", rmse, "setting that won by it", "mean relative error", "setting that won by it",
+        "model", rmse, "setting with this RMSE", "mean relative error", "setting with this error",
         NULL};
     struct orch_table *table = orch_table_new(headers);
     for (guint i = 0; i < o->models->len; i++) {
@@ -151,8 +151,12 @@ static void add_score(struct orch_table *table, const struct orch_score *s)
 
 static void add_held(struct orch_section *section, const struct orch_learn_outcome *o)
 {
-    const char *const headers[] = {o->hold_out,         ">rows",           "a model of it alone",
-                                   "one model for all", "it was left out", NULL};
+    const char *const headers[] = {o->hold_out,
+                                   ">rows",
+                                   "model of these rows alone",
+                                   "one model for all",
+                                   "model of all other rows",
+                                   NULL};
     struct orch_table *table = orch_table_new(headers);
     for (guint i = 0; i < o->held->groups->len; i++) {
         const struct orch_heldout_group *g =
@@ -208,11 +212,12 @@ static void add_answer(struct orch_section *section, const struct orch_learn_out
         groups++;
     }
     if (groups)
-        g_string_append_printf(text,
-                               "%sMean relative error of one model for all: %.3g %%, and %.3g %% "
-                               "where a %s was left out, on average over %d %s%s",
-                               text->len ? ". " : "", 100 * seen / groups, 100 * unseen / groups,
-                               o->hold_out, groups, o->hold_out, orch_plural(groups));
+        g_string_append_printf(
+            text,
+            "%sMean relative error of one model for all: %.3g %%, and %.3g %% "
+            "for a value of %s that the model was not trained on, on average over %d %s%s",
+            text->len ? ". " : "", 100 * seen / groups, 100 * unseen / groups, o->hold_out, groups,
+            o->hold_out, orch_plural(groups));
     if (text->len)
         orch_section_answer(section, "%s", text->str);
 }
@@ -261,15 +266,19 @@ static void add_epoch(struct orch_table *table, double batch_ms,
 
 static void add_layerwise(struct orch_section *section, const struct orch_layerwise_outcome *o)
 {
-    const char *headers[13] = {"net", "", ">batch", "measured ms", "one model for all", "90 %"};
+    const char *headers[13] = {"net",          "", ">batch", "measured ms", "one model for all",
+                               "90 % interval"};
+    const char *of = o->hold_out ? o->hold_out : "";
+    g_autofree char *alone = g_strdup_printf("model of its %s alone", of),
+                    *others = g_strdup_printf("model without its %s", of);
     int count = 6;
     if (o->hold_out) {
-        headers[count++] = "a model of it alone";
-        headers[count++] = "it was left out";
+        headers[count++] = alone;
+        headers[count++] = others;
     }
     if (o->images) {
         headers[count++] = "epoch s";
-        headers[count++] = "measured";
+        headers[count++] = "measured epoch s";
     }
     headers[count++] = "layers";
     headers[count++] = "not in the sum";
@@ -319,14 +328,15 @@ static void answer_layerwise(struct orch_section *section, const struct orch_lay
             count[k] += isfinite(errors[k]);
         }
     }
-    g_autofree char *left_out = o->hold_out && count[1]
-                                    ? g_strdup_printf(". It is %.3g %% where the %s was left out",
-                                                      100 * sum[1] / count[1], o->hold_out)
-                                    : g_strdup("");
+    g_autofree char *left_out =
+        o->hold_out && count[1]
+            ? g_strdup_printf(". It is %.3g %% for a value of %s that the model was not trained on",
+                              100 * sum[1] / count[1], o->hold_out)
+            : g_strdup("");
     if (count[0])
         orch_section_answer(section,
-                            "the mean error of the sum of its layers is %.3g %% of the measured "
-                            "time of a batch, over %d network%s%s",
+                            "the mean error of the sum of a network's layers is %.3g %% of the "
+                            "measured time of a batch, over %d network%s%s",
                             100 * sum[0] / count[0], count[0], orch_plural(count[0]), left_out);
 }
 

@@ -261,11 +261,11 @@ struct orch_learn_outcome *orch_learn_item_evaluate(struct orch_section_context 
     struct orch_csv *csv =
         text ? orch_csv_parse(out->source.text, text->str, text->len, &error) : NULL;
     if (text && !text->len)
-        orch_learn_source_fail(&out->source, NULL, "no trial of it is done");
+        orch_learn_source_fail(&out->source, NULL, "no trial of this item is done");
     else if (text && !csv)
         orch_learn_source_fail(&out->source, NULL, "%s", error->message);
     else if (csv && !orch_csv_rows(csv))
-        orch_learn_source_fail(&out->source, NULL, "no trial of it is done");
+        orch_learn_source_fail(&out->source, NULL, "no trial of this item is done");
     else if (csv)
         judge(csv, item, out);
     orch_csv_free(csv);

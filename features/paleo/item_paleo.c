@@ -226,7 +226,7 @@ static void add_method(const struct paleo_section *p)
         "PALEO predicts the forward pass of a batch of %" G_GINT64_FORMAT
         " on %s%s (%s GFLOP/s, %s GiB/s%s). PPP (platform percent of peak) is the share of these "
         "peaks that programs reach",
-        p->options.batch, is_own ? "paleo:" : "", device->name, peak, bandwidth,
+        p->options.batch, is_own ? "PALEO's " : "", device->name, peak, bandwidth,
         is_own && strcmp(device->name, "K80") == 0 ? "; the whole board at its base clock" : "");
     orch_section_note(p->a->section,
                       "'paleo:' marks networks of PALEO's repository; the others are "
@@ -263,11 +263,13 @@ static bool fill_section(struct orch_section_context *a, GError **error)
     static const struct orch_paleo_heading of_practical[] = {
         {3, NULL, "time (ms)"}, {4, NULL, "throughput (images/s)"}, {0}};
     static const struct orch_paleo_heading of_ratio[] = {
+        {0, NULL, "network of the peak"},
+        {1, NULL, "network that PALEO predicts"},
         {3, NULL, "practical throughput (images/s)"},
         {4, "multiply-add = 1", "peak throughput (images/s)"},
-        {5, "multiply-add = 1", "practical of peak (%)"},
+        {5, "multiply-add = 1", "practical / peak (%)"},
         {6, "multiply-add = 2", "peak throughput (images/s)"},
-        {7, "multiply-add = 2", "practical of peak (%)"},
+        {7, "multiply-add = 2", "practical / peak (%)"},
         {0}};
     struct orch_table *table = orch_table_new(isfinite(p.peak_tflops) ? ratio : practical);
     orch_paleo_spec_headings(table, isfinite(p.peak_tflops) ? of_ratio : of_practical);

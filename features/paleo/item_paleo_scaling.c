@@ -22,8 +22,8 @@
 
 /* The price of the assignments is that of a K80. */
 #define CORE_PRICE                                                                                 \
-    "; the workers here are cores of a processor, for which this price is made up: use the costs " \
-    "only to compare the series"
+    "; the workers here are cores of a processor, and their price is made up: use the costs only " \
+    "to compare the series"
 
 enum source { PREDICTED, MEASURED, SIMULATED, SOURCES };
 
@@ -270,7 +270,7 @@ static void add_errors(const struct scaling_item *s, GString *answer)
     }
     orch_section_table(s->a->section, table);
     orch_section_note(s->a->section, "error: 100 (predicted - measured) / measured");
-    orch_answer_entries_append(answer, errors, "error of PALEO's throughput", "%");
+    orch_answer_entries_append(answer, errors, "error of the throughput that PALEO predicts", "%");
     if (found > 1)
         g_string_append_printf(answer,
                                "%smean of the absolute errors of PALEO: %.3g %% of the measured "
@@ -318,9 +318,10 @@ static void add_method(const struct scaling_item *s)
         "predicted: by PALEO for %s %s (%g GFLOP/s, %.4g GiB/s), with %s, %s scaling, batch "
         "%" G_GINT64_FORMAT " and the link %s (%g Gbit/s). Programs are assumed to reach %g of "
         "the peak in computing, and %g in communication (platform percent of peak, PPP)",
-        is_own ? "its" : "one", o->device.name, o->device.peak_gflops, o->device.bandwidth_gib_s,
-        orch_paleo_scheme_name(o->scheme), o->scaling == ORCH_PALEO_STRONG ? "strong" : "weak",
-        o->batch, o->network.name, o->network.gbit_s, o->ppp_comp, o->ppp_comm);
+        is_own ? "PALEO's device" : "one", o->device.name, o->device.peak_gflops,
+        o->device.bandwidth_gib_s, orch_paleo_scheme_name(o->scheme),
+        o->scaling == ORCH_PALEO_STRONG ? "strong" : "weak", o->batch, o->network.name,
+        o->network.gbit_s, o->ppp_comp, o->ppp_comm);
     if (s->is_calibrated)
         orch_section_note(s->a->section,
                           "the share of the peak (PPP) is fitted to the measured throughput of one "

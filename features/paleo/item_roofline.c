@@ -120,7 +120,8 @@ static bool show(const struct roofline_item *item, const struct orch_trials *tri
 static void add_answer(const struct roofline_item *item)
 {
     g_autoptr(GString) text = g_string_new(NULL);
-    orch_answer_entries_append(text, item->shares, "share of the roof that the layers reach", "%");
+    orch_answer_entries_append(text, item->shares, "share of the rate that the roofline allows",
+                               "%");
     if (text->len)
         orch_section_answer(item->a->section, "%s", text->str);
 }
@@ -152,7 +153,8 @@ static bool fill(struct orch_section_context *a, GError **error)
     }
     add_answer(&item);
     if (ok && a->section->done && !g_hash_table_size(seen))
-        orch_section_missing(a->section, NULL, "none of its runs has measured layers ('%s') here",
+        orch_section_missing(a->section, NULL,
+                             "no run of this item has measured layers here (artifact '%s')",
                              item.artifact);
     if (ok)
         orch_section_add_missing_trials(a, trials);

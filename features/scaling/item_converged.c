@@ -204,6 +204,8 @@ static struct orch_table *make_table(const struct gathered *g, const GPtrArray *
     headers[count++] = ">change %";
     headers[count++] = "verdict";
     struct orch_table *table = orch_table_new(headers);
+    if (best)
+        orch_table_set_heading(table, 2, NULL, "times the best end");
     for (guint i = 0; i < g->settings->len; i++)
         add_row(table, g->settings->pdata[i], best, name, within);
     return table;
@@ -218,7 +220,7 @@ static void append_end(GString *text, const struct setting *s, const struct sett
     if (s == best)
         g_string_append(text, ", which is the best end of all settings");
     else if (best && left_of(s, best) > LEFT_MOST && isfinite(times) && times > 0)
-        g_string_append_printf(text, ", which is %.2g times the best end", times);
+        g_string_append_printf(text, ", which is %.2g times the best end of all settings", times);
 }
 
 /* "with learning rate 0.1, train loss stands still. It ends at 0.021, which is the best end of all
@@ -271,11 +273,13 @@ static bool fill(struct orch_section_context *a, GError **error)
         if (stretch)
             orch_section_note(
                 a->section,
-                "change: the mean of the last %zu point%s compared with the mean of the %zu "
-                "before. 'stands still': the change is within %g %% in every repeat. 'has not "
-                "converged': the curve stands still, although more than %.0f %% of the way from "
-                "its start to the best end of all settings is left. A small learning rate is a "
-                "usual cause",
+                "the end: the mean of the last %zu point%s. change: the end compared with the mean "
+                "of "
+                "the %zu points before. 'stands still': the change is within %g %% in every "
+                "repeat. "
+                "'has not converged': the curve stands still, although more than %.0f %% of the "
+                "way from its start to the best end of all settings is left. A small learning rate "
+                "is a usual cause",
                 stretch, orch_plural((int64_t)stretch), stretch, 100 * within, 100 * LEFT_MOST);
     }
     if (ok)

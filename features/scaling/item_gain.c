@@ -130,7 +130,7 @@ static void fill(struct orch_section_context *a, const struct orch_grid *grid)
     const struct orch_grid_cell *base = baseline_of(grid, named);
     if (!base || !base->done) {
         if (grid->cells->len)
-            orch_section_missing(a->section, NULL, "the baseline%s%s%s has no number yet",
+            orch_section_missing(a->section, NULL, "no run of the baseline%s%s%s has a result yet",
                                  named ? " (" : "", named ? named : "", named ? ")" : "");
         return;
     }

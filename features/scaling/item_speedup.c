@@ -159,14 +159,13 @@ static void add_notes(struct orch_section_context *a, const struct orch_speedup_
                                  NULL)
                 : NULL;
         if (transfer)
-            orch_section_note(
-                a->section,
-                "%s: in full, also the part that computing hides; measured by the trials (%s)",
-                c->header, transfer);
+            orch_section_note(a->section,
+                              "%s: with the part that computing hides; measured by the trials (%s)",
+                              c->header, transfer);
         else if (timer)
             orch_section_note(
                 a->section, "%s: %smeasured by the trials (%s%s%s)", c->header,
-                c->timer == ORCH_SPEEDUP_EXPOSED ? "exposed, which computing does not hide; " : "",
+                c->timer == ORCH_SPEEDUP_EXPOSED ? "the part that computing does not hide; " : "",
                 timer, wait ? " - " : "", wait ? wait : "");
         else if (!says_itself(c->header, is_less_better ? c->formula_less : c->formula_more))
             orch_section_note(a->section, "%s = %s", c->header,
@@ -184,12 +183,13 @@ static void add_notes(struct orch_section_context *a, const struct orch_speedup_
     }
     if (any_quotient && single)
         orch_section_note(a->section,
-                          "%u of the settings have no interval, because they or their base ran "
-                          "only once. Repeat the trials",
+                          "%u of the settings have no interval, because they or their runs with "
+                          "one worker ran only once. Repeat the trials",
                           single);
     if (any_quotient)
-        orch_section_note(a->section, "[95 %% interval] of the ratio of the two means (Fieller); "
-                                      "the interval needs at least two repeats of each");
+        orch_section_note(a->section,
+                          "[95 %% interval] of the ratio of two means, with n workers and "
+                          "with one (Fieller); each needs at least two repeats");
     if (any_timed && has_repeats)
         orch_section_note(
             a->section,

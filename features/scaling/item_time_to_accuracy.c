@@ -148,7 +148,7 @@ static const struct {
     {"value", "value"},
     {"runs", ">runs"},
     {"reached", ">reached the target"},
-    {"counted", ">runs that count"},
+    {"counted", ">undisturbed runs"},
     {"median", NULL},
     {"range", ">lowest..highest"},
     {"cv", ">coefficient of variation"},

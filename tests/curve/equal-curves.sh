@@ -51,7 +51,7 @@ R
 ok orch run c.recipe -q
 ok orch report c.recipe
 has '8 of 8 curves have a fitted model. They are 4 different curves'
-has 'are one model: resnet-cifar:8 on 2 threads = on 1 thread'
+has 'count as one model: resnet-cifar:8 on 2 threads = on 1 thread'
 has 'fitted to 4 independent curves of 4 networks'
 has '4 further curves equal one of these to the last bit'
 has 'the device matters cannot be tested: the losses on the devices are equal'

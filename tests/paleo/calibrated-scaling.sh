@@ -36,7 +36,7 @@ forecast = [next(v for k, v in row.items() if "predicted" in k) for row in rows[
 errors = [next(v for k, v in row.items() if "paleo" in k) for row in rows[-1]]
 assert abs(forecast[0] / 20 - 1) < 1e-3 and 36 < forecast[1] < 40, forecast
 assert abs(errors[0]) < 0.1 and abs(errors[1] - 100 * (forecast[1] / 36 - 1)) < 1e-6, errors
-shown = float(re.search(r"Error of PALEO's throughput:? (-?[\d.]+)", text)[1])
+shown = float(re.search(r"Error of the throughput that PALEO predicts:? (-?[\d.]+)", text)[1])
 assert abs(shown / errors[1] - 1) < 1e-2 and "ean of the absolute" not in text, (shown, errors)  # of one error there is no mean
 ppp = float(re.search(r"reach ([\d.]+) of the peak in computing", text)[1])
 assert 0 < ppp < 1, ppp

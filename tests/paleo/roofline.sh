@@ -62,7 +62,7 @@ tables = [block["table"] if "table" in block else block for section in json.load
           for block in section["blocks"] if "roof_(gflop/s)" in json.dumps(block)]
 rows = [row for table in tables for row in table["rows"]]
 answers = [block["text"] for section in json.load(open(sys.argv[1]))["sections"] for block in section["blocks"] if block["kind"] == "answer"]
-assert any(text.startswith("Share of the roof that the layers reach: ") for text in answers), answers
+assert any(text.startswith("Share of the rate that the roofline allows: ") for text in answers), answers
 assert len(rows) >= 5, tables
 for row in rows:
     roof, intensity = row["roof_(gflop/s)"], row["flop/byte"]

@@ -61,7 +61,7 @@ has 'simulated (SimGrid)'
 has_not 'measured: '
 has_not 'error (%)'
 has 'no machine ran these trainings'
-has 'by PALEO for its K80 (5600 GFLOP/s'
+has 'by PALEO for PALEO'"'"'s device K80 (5600 GFLOP/s'
 # one GPU of the board, as orch and the simulation have it, and what PALEO's table calls by that name
 recipe "${common/paleo:K80/K80}, experiments: [real], simulated: [sim]"
 ok orch report t.recipe

@@ -28,7 +28,7 @@ far='values from -1.700e+308 to 1.700e+308 are too far apart for an axis'
 zero='no value is above 0, and the axis is logarithmic'
 ok orch report a.recipe
 has "not drawn: $one"
-has 'without a value to draw'
+has 'no value to draw in the run of'
 has 'not drawn: huge: values from -1.700e+308 to 1.700e+308 are too far apart for'
 has "not drawn: cold: $zero"
 ok orch report a.recipe --out out

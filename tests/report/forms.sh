@@ -87,12 +87,12 @@ same "$(row 'tune 105.6')" 'tune 105.6 96 10.000'
 has 'The mean error of 1 prediction is 10 %. The largest error is +10 %, for tune'
 same "$(row 'feature lr=0.01')" 'feature lr=0.01 bob bob'
 same "$(row 'feature lr=0.1')" 'feature lr=0.1 missing missing'
-has '6 of 8 trials are there: tester 4, bob 2'
+has '6 of 8 trials have a run: tester 4, bob 2'
 has 'tune: images_per_s = batch * steps_per_s = 64 * 1.500 = 96 images/s'
 has '10*10 + 10 = 110'
 has 'learning rate 0.01, run '
 has 'yours to write'
-has 'missing: huge is left out by profile '"'small': needs a large machine"
+has 'missing: experiment huge is left out by profile '"'small': needs a large machine"
 same "$(row bob | cut -d' ' -f1-7)" 'bob feature 2 lr=0.01 #1, lr=0.01 #2'
 has 'runs: 6 of 8'
 # the pictures are the artifacts
@@ -254,7 +254,7 @@ ok orch run near.recipe -q
 fails 2 orch plan far.recipe
 says "unknown network 'not-a-net'"
 ok orch report far.recipe
-has "1 of 2 trials cannot run here: plugin 'netstat' rejects"
+has '1 of 2 trials (count; net not-a-net) cannot run here: plugin '"'netstat' rejects"
 same "$(row not-a-net)" 'not-a-net 7'
 ok orch report far.recipe --points
 has 'partial'

@@ -35,7 +35,7 @@ ok orch report more.recipe --only 1
 has 'missing'
 sed 's/baseline: none/baseline: nothing/' t.recipe >other.recipe
 ok orch report other.recipe --only 1
-has 'the baseline (nothing) has no number yet'
+has 'no run of the baseline (nothing) has a result yet'
 sed 's/cost: cost, by/by/' t.recipe >o.recipe
 fails 2 orch check o.recipe
 says "cost"

@@ -28,9 +28,9 @@ ok orch report a.recipe
 legend='a value like 0.5 (0.4..0.6) is a mean, with the lowest and the highest run'
 same "$(printf '%s\n' "$out" | grep -cF "$legend")" 1
 has "  method 1: $legend"
-same "$(printf '%s\n' "$out" | grep -c '^  method 1$')" 4
+same "$(printf '%s\n' "$out" | grep -c '^  see method 1 at the end$')" 4
 same "$(printf '%s\n' "$out" | grep -c 'missing: 1 of 1 trials is not run')" 1
-same "$(printf '%s\n' "$out" | grep -c 'missing: as in 5$')" 3
+same "$(printf '%s\n' "$out" | grep -c 'missing: the same as in 5$')" 3
 same "$(printf '%s\n' "$out" | grep -c 'to have it: orch run a.recipe later')" 4
 same "$(printf '%s\n' "$out" | grep -n '^Method$' | cut -d: -f1)" "$(($(printf '%s\n' "$out" | grep -n 'method 1: a value like' | cut -d: -f1) - 1))"
 # other trials that are as many are no reason to refer to these
@@ -39,12 +39,12 @@ exp=last items 9 >>c.recipe
 ok orch report c.recipe
 has 'to have it: orch run c.recipe last'
 same "$(printf '%s\n' "$out" | grep -c 'missing: 1 of 1 trials is not run')" 2
-same "$(printf '%s\n' "$out" | grep -c 'missing: as in 5$')" 3
+same "$(printf '%s\n' "$out" | grep -c 'missing: the same as in 5$')" 3
 # three of them keep their notes, and so does a part alone
 ok orch report a.recipe --only 1
 has "$legend"
 has_not Method
-has_not 'method 1'
+has_not 'see method 1'
 sed '/question: "[48]"/d' a.recipe >b.recipe
 ok orch report b.recipe
 has_not Method

@@ -62,7 +62,7 @@ section = json.load(sys.stdin)["sections"][0]
 assert section["state"] == "partial" and section["planned"] == 6 and section["done"] == 2, section
 missing = [b["text"] for b in section["blocks"] if b["kind"] == "missing"]
 for name in ("lr=0.1 #3", "lr=0.01 #1", "lr=0.01 #2", "lr=0.01 #3"):
-    assert any("not run: " in m and name in m for m in missing), (name, missing)
+    assert any("no run of " in m and name in m for m in missing), (name, missing)
 assert not any("lr=0.1 #1" in m for m in missing)
 chart = [b["chart"] for b in section["blocks"] if b.get("chart")][0]
 assert {s["name"] for s in chart["series"]} == {"lr=0.1"}       # what is missing is not drawn
@@ -214,4 +214,4 @@ ok orch try -x 'n=range(1,70)' -- sh -c 'test {n} = 3 && echo top=inf || echo to
 fails 2 orch plot --x repeat --y top --facet n -w 'recipe = try' -o many.png
 says 'at most 60 panels'
 ok orch plot --x repeat --y top --by n -w 'recipe = try' --ascii
-says 'without a value to draw: sh n=3 #1'
+says 'no value to draw in the run of sh n=3 #1'

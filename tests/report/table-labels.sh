@@ -15,7 +15,7 @@ R
 recipe ', labels: ["how long it took", "how long it slept"]' ''
 ok orch run r.recipe -q
 ok orch report r.recipe
-has 'value by seconds'
+has 'recorded as'
 has 'how long it slept  highest slept time (s)'
 has '0.01'
 has '0.02'

@@ -50,7 +50,7 @@ ok orch best accuracy
 has 'experiment tune, class_count 10'
 has 'experiment easy, class_count 2'
 says 'tasks are ranked separately'
-has 'note: the 3 repeats share one run of '"'pretrain'"' (base), so their spread does not show'
+has 'note: the 3 repeats share one run of '"'pretrain'"' (parameter '"'base'"'), so their spread does not show'
 ok orch best accuracy --experiment tune --json
 same "$(json rankings.0.settings.0.by.lr)" 0.1
 same "$(json rankings.0.settings.0.n)" 3

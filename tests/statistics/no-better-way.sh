@@ -14,7 +14,7 @@ printf 'format: 1\nrecipe: y\nexperiments:\n  a:\n    plugin: ./level.plugin\n  
 ok orch report y.recipe
 has 'missing: 6 of 6 trials are not run'
 has_not 'water level (m)' # no table of a row of 'missing' for each
-has_not 'one run each'
+has_not 'each value is of one run'
 ok orch run y.recipe --quiet
 ok orch report y.recipe
 has 'higher by more than noise'
