@@ -215,9 +215,8 @@ static void add_answer(struct orch_section *section, const struct orch_learn_out
         g_string_append_printf(
             text,
             "%sMean relative error of one model for all: %.3g %%, and %.3g %% "
-            "for a value of %s that the model was not trained on, on average over %d %s%s",
-            text->len ? ". " : "", 100 * seen / groups, 100 * unseen / groups, o->hold_out, groups,
-            o->hold_out, orch_plural(groups));
+            "for a value of %s that the model was not trained on (mean over %d values)",
+            text->len ? ". " : "", 100 * seen / groups, 100 * unseen / groups, o->hold_out, groups);
     if (text->len)
         orch_section_answer(section, "%s", text->str);
 }

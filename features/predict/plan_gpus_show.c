@@ -259,7 +259,8 @@ static void print_gpus(struct orch_cli *cli, const struct orch_plan_gpus *gpus)
     static const char *const headers[] = {
         "gpu", ">trials", ">time", ">90 % interval", ">cost", "Pareto", "tier", "price", NULL};
     if (!gpus->rows->len) {
-        printf("none of these trials declares a cost that a GPU could be asked about\n");
+        printf("no forecast for a GPU: none of these trials declares its cost (network, batch, "
+               "...)\n");
         return;
     }
     struct orch_table *table = orch_table_new(headers);

@@ -200,7 +200,7 @@ static void print_error(const struct orch_prior *p, bool is_sequence)
                        exp(p->error_90));
     else
         orch_cli_print(
-            "  interval  within a factor of %.2f lay %.0f %% of measurements, when %s were "
+            "  interval  within a factor of %.2f, as %.0f %% of measurements when %s were "
             "left out of the fit, in %d groups%s%s",
             exp(p->error_90), 100 * e->covered, orch_transfer_error_left_out(e->asked), e->groups,
             whose[e->asked], e->family > 0 ? ", nor any network of this family" : "");

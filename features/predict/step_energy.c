@@ -70,8 +70,7 @@ char *orch_step_energy_text(const struct orch_step_energy *e)
         g_string_append_printf(text, " and %.2g kg of CO2 (%.0f g a kWh%s)", e->co2_kg.mid,
                                e->grid_g, of);
     }
-    g_string_append_printf(text, ". This guesses that each board uses half to all of %.0f W",
-                           e->watts);
+    g_string_append_printf(text, ". Assumed power: half to all of %.0f W for each board", e->watts);
     return g_string_free(text, FALSE);
 }
 

@@ -66,7 +66,7 @@ report:
 R
 ok orch run c.recipe family -q
 ok orch report c.recipe family
-has '4 of 4 curves have a fitted model'
+has '4 of 4 curves could be fitted'
 has 'left-out network is not among'
 has "missing: there is no run of the network that 'held_out' names"
 has 'to have it: orch run c.recipe held speed'

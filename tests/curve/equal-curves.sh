@@ -76,7 +76,7 @@ sed '/reuse: device$/s/$/\n    seed: device/; s/reuse: device }/reuse: device, s
 sed -i 's/^recipe: c/recipe: d/' d.recipe
 ok orch run d.recipe -q
 ok orch report d.recipe
-has '8 of 8 curves have a fitted model'
+has '8 of 8 curves could be fitted'
 has_not 'different curves'
 has 'fitted to 8 independent curves of 4 networks'
 has 'F(1, 3) = '

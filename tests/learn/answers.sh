@@ -117,7 +117,7 @@ import json, sys
 sections = json.load(open(sys.argv[1]))["sections"]
 answers = [s["blocks"][0]["text"] for s in sections if s["blocks"][0]["kind"] == "answer"]
 assert any(" predicts " in a and " best, with a mean relative error of " in a for a in answers), answers
-assert any(a.startswith("The mean error of the sum of its layers is ") for a in answers), answers
+assert any(a.startswith("The mean error of the sum of a network's layers is ") for a in answers), answers
 chart = [b["chart"] for s in sections for b in s["blocks"] if b.get("chart")][0]
 assert chart["kind"] == "scatter" and chart["log_x"] and chart["log_y"] and chart["x"] == "measured (ms)", chart
 points = [p for s in chart["series"] if s["role"] == "measured" for p in s["points"]]

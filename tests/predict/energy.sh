@@ -3,9 +3,9 @@
 . "$(dirname "$0")/../cli/lib.sh"
 ok orch predict --gpu H100 --net gpt2 --batch 8
 has 'energy: '
-has " J a step. This guesses that each board uses half to all of 700 W"
+has " J a step. Assumed power: half to all of 700 W for each board"
 ok orch predict --gpu H100 --net gpt2 --batch 8 --watts 350
-has "each board uses half to all of 350 W"
+has "half to all of 350 W for each board"
 fails 2 orch predict --gpu H100 --net gpt2 --price-kwh free
 says "option '--price-kwh': 'free' is not an amount above 0"
 ok orch predict --gpu H100 --net gpt2 --dataset 1000000 --grid fr

@@ -23,7 +23,7 @@ new=$(width)
 ok orch predict --gpu RTX-4090 --net resnet50
 has_not 'no basis'
 ok orch predict --gpu RTX-4090 --net resnet50 --model transferred
-has ' of measurements, when chips were left out of the fit, in '
+has ' of measurements when chips were left out of the fit, in '
 has '; this chip was not measured'
 
 # sharded weights were measured of transformers in 16 bits on NVLink; another network, precision, chip or link has no basis, and the wider interval of a guess

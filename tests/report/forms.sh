@@ -254,7 +254,7 @@ ok orch run near.recipe -q
 fails 2 orch plan far.recipe
 says "unknown network 'not-a-net'"
 ok orch report far.recipe
-has '1 of 2 trials (count; net not-a-net) cannot run here: plugin '"'netstat' rejects"
+has '1 of 2 trials (count; net nor-this) cannot run here: plugin '"'netstat' rejects"
 same "$(row not-a-net)" 'not-a-net 7'
 ok orch report far.recipe --points
 has 'partial'
