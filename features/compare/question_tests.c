@@ -272,8 +272,11 @@ char *orch_question_method(const struct orch_question_tests *tests, const struct
                                   : NULL;
     if (!method || tests->settings->len <= count + 1)
         return g_steal_pointer(&method);
-    return g_strdup_printf("%s. These %u settings are those of all items of this question", method,
-                           tests->settings->len);
+    return g_strconcat(
+        method,
+        ". The correction of p is for all settings of the question, also those that only "
+        "its other items show",
+        NULL);
 }
 
 /* The difference of two cells in the family of another item's question, and how many settings that

@@ -197,7 +197,7 @@ static void default_axes(struct orch_section_grid *g)
 static void add_all(struct orch_section_context *a, const struct coverage *all)
 {
     g_autofree char *names = tally_text(&all->names, true);
-    orch_section_text(a->section, "%u of %u trials have a run%s%s", a->section->done,
+    orch_section_text(a->section, "%u of %u trials have runs%s%s", a->section->done,
                       a->section->planned, *names ? ": " : "", names);
     if (all->elsewhere)
         orch_section_text(a->section,

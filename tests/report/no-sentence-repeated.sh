@@ -17,14 +17,14 @@ repeated() {
 import collections, json, re, sys
 document = json.load(open(sys.argv[1]))
 said, done = collections.Counter(), 0
-verdict = re.compile(r"Difference from |Test: |Its .* is \d|It is ")  # parts of a sentence about its own numbers
+verdict = re.compile(r"Difference from |see method |Test: |Its .* is \d|It is ")  # parts of a sentence about its own numbers
 for section in document["sections"]:
     done += section["state"] not in ("missing", "skipped", "student")
     for block in section["blocks"]:
         if block["kind"] in ("student", "code"):
             continue
         if block["kind"] == "missing":  # other trials, with another command, may be as many
-            said[block["text"] + (block.get("hint") or "")] += not block["text"].startswith("as in ")
+            said[block["text"] + (block.get("hint") or "")] += not block["text"].startswith("the same as in ")
             continue
         for text in (block.get("text"), (block.get("chart") or {}).get("note")):
             said.update(s.strip(" .;") for s in re.split(r"(?<=[.;])\s+|\n", text or "") if len(s.strip(" .;")) > 20 and not verdict.match(s))
