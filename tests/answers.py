@@ -813,7 +813,7 @@ class Section:
         for run in self.of:
             if of in (self.labels[run["key"]], label(run, by) if by else None, f"{run['experiment']} {self.labels[run['key']]}".strip()):
                 return run
-        plain = lambda text: re.sub(r" #\d+$", "", text)
+        plain = lambda text: re.sub(r"(?: #|, repeat )\d+$", "", text)
         return next((run for run in self.of if of in (plain(self.labels[run["key"]]), run["experiment"])), None)
 
     def work(self):

@@ -166,14 +166,15 @@ char *orch_answer_series(GHashTable *labels, const char *name)
     GString *out = g_string_new(NULL);
     for (guint i = 0; tokens[i]; i++) {
         const char *equals = strchr(tokens[i], '=');
-        const bool is_value = equals && equals > tokens[i] && equals[1];
-        if (is_value) {
+        if (equals && equals > tokens[i] && equals[1]) {
             g_autofree char *axis = g_strndup(tokens[i], (gsize)(equals - tokens[i]));
             g_autofree char *value = g_strdup(equals + 1);
             if (tokens[i + 1] && strchr(tokens[i + 1], '=') && g_str_has_suffix(value, ","))
                 value[strlen(value) - 1] = '\0';
             g_string_append(out, out->len ? ", " : "");
             append_value(out, labels, axis, value);
+        } else if (out->len && *tokens[i] == '#') {
+            g_string_append_printf(out, ", repeat %s", tokens[i] + 1);
         } else {
             g_string_append_printf(out, "%s%s", out->len ? " " : "", tokens[i]);
         }
