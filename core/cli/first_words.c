@@ -73,7 +73,7 @@ static bool add_store(struct lines *lines, struct orch_cli *cli)
     orch_cli_warn(cli, "%s", what);
     const char *doctor = orch_advice(ORCH_ADVICE_MACHINE, NULL);
     if (doctor)
-        add(lines, g_strdup(doctor), g_strdup("look for what is wrong, and how to mend it"));
+        add(lines, g_strdup(doctor), g_strdup("show what is wrong, and how to mend it"));
     return true;
 }
 
@@ -82,7 +82,7 @@ static void add_files(struct lines *lines, const struct orch_here *here)
     if (here->recipes->len) {
         g_autofree char *word = orch_cli_shell_word(here->recipes->pdata[0]);
         add(lines, g_strconcat("orch run ", word, NULL),
-            with_others("run what is missing of it", here->recipes, false));
+            with_others("run its missing trials", here->recipes, false));
     }
     if (here->scripts->len)
         add(lines, g_strconcat("orch try -- ", here->scripts->pdata[0], NULL),
@@ -121,7 +121,6 @@ void orch_first_words(struct orch_cli *cli)
         add(&lines, g_strdup("orch init"), g_strdup("write a first recipe, and make a store"));
     orch_cli_info(cli, "orch runs experiments and records every result. In this folder:\n");
     print_lines(cli, &lines);
-    orch_cli_info(cli, "%s", "");
-    orch_cli_info(cli, "'orch help' lists all commands.");
+    orch_cli_info(cli, "\n'orch help' lists all commands.");
     orch_here_clear(&here);
 }

@@ -121,8 +121,8 @@ static void print_written(struct orch_cli *cli, const GPtrArray *written,
         return;
     }
     if (out->folder && !out->is_notebook)
-        orch_cli_info(cli, "wrote %u files: %s/index.html, with charts and tables", written->len,
-                      out->folder);
+        orch_cli_info(cli, "wrote %u files with charts and tables: open %s/index.html",
+                      written->len, out->folder);
     for (guint i = 0; i < written->len; i++)
         if (out->is_notebook || !out->folder || g_strcmp0(written->pdata[i], out->pdf) == 0 ||
             g_strcmp0(written->pdata[i], out->html) == 0)

@@ -115,8 +115,8 @@ void orch_cli_warn_of_source(struct orch_cli *cli)
     const struct orch_source *source = cli->workspace->source;
     if (!cli->workspace->vcs)
         orch_cli_warn(cli,
-                      "'%s' is not in a git repository: runs are recorded as unversioned\n  hint: "
-                      "git init",
+                      "'%s' is not in a git repository, so runs are recorded without a version of "
+                      "the code\n  hint: run 'git init'",
                       cli->workspace->folder);
     const GPtrArray *filters = orch_workspace_ignored_filters(cli->workspace);
     if (filters && filters->len)

@@ -60,8 +60,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
                   recipe);
     if (!cli->workspace->vcs)
         orch_cli_warn(cli,
-                      "'%s' is not in a git repository: runs are recorded as unversioned\n  hint: "
-                      "git init",
+                      "'%s' is not in a git repository, so runs are recorded without a version of "
+                      "the code\n  hint: run 'git init'",
                       cli->workspace->root);
     return ORCH_EXIT_OK;
 }

@@ -38,7 +38,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     if (!python)
         return -1;
     if (!cli->json)
-        orch_cli_info(cli, "compiling the LibTorch adapter for %s: about a minute", python);
+        orch_cli_info(cli, "compiling the LibTorch adapter for %s (about a minute)", python);
     int64_t begin = orch_mono_ns();
     if (!orch_adapter_build(python, &built, error))
         return -1;

@@ -63,10 +63,9 @@ static bool remove_one(const char *word, GError **error)
     if (count == 0)
         count = orch_trust_remove(word, error);
     if (count == 0)
-        orch_error_set(
-            error, ORCH_ERROR_NOT_FOUND,
-            "'orch plugin trust --list' shows the trusted plugins; a digest needs 8 digits or more",
-            "'%s' is not a trusted plugin", word);
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND,
+                       "'orch plugin trust --list' shows them; write 8 or more digits of a digest",
+                       "'%s' is not a trusted plugin", word);
     return count > 0;
 }
 
@@ -118,8 +117,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
                       : !trust_one(cli, cli->args[i], rows, error))
             return -1;
     if (o->remove && !cli->arg_count) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "'orch plugin trust --list' shows the list",
-                       "'--remove' needs a file or a digest");
+        orch_error_set(error, ORCH_ERROR_USAGE, "'orch plugin trust --list' shows both",
+                       "'--remove' needs the file or the digest of a plugin");
         return -1;
     }
     if (o->remove)

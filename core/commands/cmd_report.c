@@ -94,8 +94,8 @@ static bool check_whole(const struct orch_cli *cli, const struct report_options 
         orch_error_set(error, ORCH_ERROR_USAGE,
                        "name whole problems, for example --only 1; --output DIR sets the folder of "
                        "the notebooks",
-                       "option '--ipynb' cannot be combined with a single question: a notebook "
-                       "holds a whole problem");
+                       "option '--ipynb' cannot write a single question: a notebook answers all "
+                       "questions of a problem");
     return !(o->out.is_notebook && is_part);
 }
 

@@ -144,14 +144,14 @@ static const struct orch_option RM_OPTIONS[] = {
     ORCH_OPTION(struct rm_options, undo, FLAG, "undo", .help = "bring removed runs back"),
     {0}};
 
-/* Returns a text such as ", made by Ada: here alone" when another user's run is removed or
+/* Returns a text such as ", made by Ada: only in this store" when another user's run is removed or
  * restored. The caller frees. */
 static char *whose(const struct orch_run *run)
 {
     g_autofree char *name = orch_who_name(run->who);
     return orch_who_is_same(run->who, orch_user_name())
                ? g_strdup("")
-               : g_strdup_printf(", made by %s: here alone", name);
+               : g_strdup_printf(", made by %s: only in this store", name);
 }
 
 static void report(struct orch_cli *cli, const GPtrArray *runs, const char *what, bool tells_whose)
@@ -253,11 +253,10 @@ static void print_freed(struct orch_cli *cli, const struct freed *freed, bool dr
     for (guint i = 0; i < freed->failed->len; i++)
         json_array_append_new(failed, json_string(freed->failed->pdata[i]));
     for (guint i = 0; i < freed->absent->len; i++)
-        orch_cli_info(
-            cli,
-            "captured source trees are kept for a store that cannot be found: %s. If the store "
-            "no longer exists, delete this list",
-            (char *)freed->absent->pdata[i]);
+        orch_cli_info(cli,
+                      "source trees are kept for the runs of a store that cannot be found: %s. If "
+                      "the store no longer exists, delete its list",
+                      (char *)freed->absent->pdata[i]);
     if (cli->json)
         orch_cli_print_json(json_pack("{s:i s:I s:i s:b s:O}", "removed", freed->files, "bytes",
                                       (json_int_t)freed->bytes, "trees", freed->trees, "dry_run",

@@ -222,8 +222,8 @@ static void print_end(struct orch_cli *cli, const struct orch_plan *plan, const 
         orch_cli_info(cli, "stopped; finished trials are kept. %s", go_on);
     if (totals->held && !orch_run_parts_print_held(task->parts, plan))
         orch_cli_info(cli,
-                      "%u trial%s not run: submitted elsewhere, or waiting for submitted trials. "
-                      "Run the same command again when the submitted trials have ended",
+                      "%u trial%s not run here: submitted to a cluster, or waiting for submitted "
+                      "trials. Run the same command again when the submitted trials have ended",
                       totals->held, totals->held == 1 ? " was" : "s were");
     orch_cli_limits_print_end(cli, plan, &task->limits, totals, &task->forecaster, go_on);
 }
@@ -419,7 +419,7 @@ static bool open_store(struct orch_cli *cli, const struct orch_expansion *expans
     if (!store || !orch_recover(store, &closed, &pending, error))
         return false;
     if (closed)
-        orch_cli_info(cli, "recorded the end of %u trial%s of a run that was killed", closed,
+        orch_cli_info(cli, "recorded the end of %u trial%s whose 'orch' process was killed", closed,
                       orch_plural(closed));
     return true;
 }

@@ -274,5 +274,5 @@ void orch_cli_plan_print_changes(struct orch_cli *cli, const struct orch_plan *p
         shown++;
     }
     if (reasons > shown)
-        orch_cli_info(cli, "  %u more reasons to run again: see 'orch plan'", reasons - shown);
+        orch_cli_info(cli, "  %u more reasons for stale trials: see 'orch plan'", reasons - shown);
 }

@@ -253,7 +253,7 @@ static void print_left(struct orch_cli *cli, const struct run_notices *notices)
     orch_cli_info(
         cli,
         "%" G_GINT64_FORMAT " file%s (%s) that %u trial%s wrote: kept until 'orch gc'; 'orch show "
-        "%s' lists them, 'orch show %s --file %s > %s' copies this one",
+        "%s' lists them, 'orch show %s --file %s > %s' copies one",
         files, orch_plural(files), bytes, trials, orch_plural(trials), run, run, file, to);
 }
 
@@ -271,7 +271,7 @@ static void print_events(struct orch_cli *cli, const struct run_notices *notices
     if (bad)
         orch_cli_warn(cli,
                       "%" G_GINT64_FORMAT
-                      " event%s that programs sent %s left out: 'orch log %s' names the first",
+                      " event%s that programs sent %s not recorded: 'orch log %s' shows the first",
                       bad, orch_plural(bad), bad == 1 ? "was" : "were",
                       orch_run_short_key(notices->of[RUN_BAD_EVENT].run));
 }
@@ -309,8 +309,8 @@ static void print_silent(struct orch_cli *cli, const struct run_notices *notices
                               "'metrics_on: both' in a NAME.plugin",
                               unheard);
     orch_cli_warn(cli,
-                  "%u trial%s ended well and recorded no metric (%s)\n  hint: 'orch log %s' "
-                  "shows what was printed; 'orch help printed-values' says what is read%s",
+                  "%u trial%s ended well and recorded no metric (%s)\n  hint: 'orch log %s' shows "
+                  "what was printed; 'orch help printed-values' says which values orch reads%s",
                   trials, orch_plural(trials), run, run, more);
 }
 
@@ -350,7 +350,7 @@ void orch_cli_run_notices_print(struct orch_cli *cli, const struct run_notices *
         orch_cli_info(
             cli,
             "other programs used over %g %% of the CPUs (up to %.0f %%) while %u trial%s ran: "
-            "comparisons of times and forecasts leave %s out if undisturbed runs exist",
+            "forecasts and comparisons of times leave %s out if undisturbed runs exist",
             100 * ORCH_FOREIGN_CPU_MAX, 100 * notices->foreign_cpu_max, notices->disturbed_count,
             orch_plural(notices->disturbed_count), notices->disturbed_count == 1 ? "it" : "them");
 }

@@ -54,7 +54,7 @@ static void print_going(const struct orch_active_row *row, const struct orch_liv
     g_autofree char *ago = orch_ago_format(row->started_ns);
     orch_cli_print("run %s: %s, %s", orch_run_short_key(row->key),
                    orch_json_text(g->record, "experiment", "?"),
-                   g->is_alive ? "running" : "interrupted (the next 'orch run' closes it)");
+                   g->is_alive ? "running" : "interrupted (the next 'orch run' records its end)");
     orch_cli_show_line("key", "%s", row->key);
     orch_cli_show_line("started", "%s", ago);
     if (g->total > 0)

@@ -77,7 +77,8 @@ static void print_hidden(const struct orch_whole_run *s)
     g_autofree char *ago = orch_ago_format(hidden->made_ns);
     const char *why = hidden->why && *hidden->why ? hidden->why : NULL;
     orch_cli_show_line("removed", "by %s, %s%s%s%s", name, ago,
-                       hidden->is_public ? "" : ", here alone", why ? ": " : "", why ? why : "");
+                       hidden->is_public ? "" : ", only in this store", why ? ": " : "",
+                       why ? why : "");
     if (s->is_hidden_by_user)
         orch_cli_show_line("", "'orch rm --undo %s' brings it back",
                            orch_run_short_key(s->run->key));
@@ -318,7 +319,7 @@ static void print_files(const struct orch_whole_run *s)
         g_autofree char *lacks =
             artifact->here_bytes < 0
                 ? g_strdup(" (not on this machine)")
-                : g_strdup_printf(" (the file of that digest here has %s: 'orch db check')", other);
+                : g_strdup_printf(" (the stored file has %s: run 'orch db check')", other);
         orch_cli_show_line(artifact->name, "%s, %.12s%s", bytes, artifact->sha256,
                            artifact->here ? "" : lacks);
     }

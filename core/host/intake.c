@@ -531,7 +531,7 @@ void orch_intake_line(struct intake *intake, const char *line, size_t length)
     struct orch_event event;
     g_autoptr(GError) error = NULL;
     if (length >= ORCH_WIRE_LINE_MAX) {
-        broken(intake, "a line is longer than %d bytes", ORCH_WIRE_LINE_MAX);
+        broken(intake, "a line of events is longer than %d bytes", ORCH_WIRE_LINE_MAX);
     } else if (!orch_event_decode(line, length, &event, &error)) {
         broken(intake, "%s", error->message);
     } else {
@@ -551,7 +551,7 @@ static void take_lines(struct intake *intake)
     size_t left = intake->end - intake->begin;
     bool is_long = left >= ORCH_WIRE_LINE_MAX;
     if (is_long)
-        broken(intake, "a line is longer than %d bytes", ORCH_WIRE_LINE_MAX);
+        broken(intake, "a line of events is longer than %d bytes", ORCH_WIRE_LINE_MAX);
     if (intake->problem || is_long)
         left = 0;
     memmove(intake->buffer, intake->buffer + intake->begin, left);

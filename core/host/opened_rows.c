@@ -420,8 +420,8 @@ static void add_gaps(json_t *gaps, const struct rows *r, const struct orch_watch
     add_names(gaps, r->rings, "'", "' may open files by io_uring, which is not observed");
     add_count(gaps, counts->lost, "program did not load orch-watch.so",
               "programs did not load orch-watch.so");
-    add_count(gaps, counts->left_out + r->left_out, "file found no room", "files found no room");
-    add_count(gaps, counts->unwatched, "folder found no room", "folders found no room");
+    add_count(gaps, counts->left_out + r->left_out, "file did not fit", "files did not fit");
+    add_count(gaps, counts->unwatched, "folder did not fit", "folders did not fit");
     add_count(gaps, r->bad_names, "name is not UTF-8", "names are not UTF-8");
     add_count(gaps, counts->unnamed, "path is too long or unknown",
               "paths are too long or unknown");

@@ -48,7 +48,7 @@ static G_GNUC_NORETURN void run_plugin(struct guard *guard, pid_t parent)
         _exit(1);
     int fd = orch_rank_link_connect(guard->address, guard->setup.rank.number, "plugin");
     if (fd < 0)
-        _exit(fail("cannot connect to the trial's 'orch-host'", g_strerror(errno)));
+        _exit(fail("cannot connect to 'orch-host', which started this trial", g_strerror(errno)));
     int high = fcntl(fd, F_DUPFD, CHILD_CONTROL_FD + 1);
     dup2(high, CHILD_EVENTS_FD);
     dup2(high, CHILD_CONTROL_FD);
@@ -117,9 +117,9 @@ static int run_guard(struct guard *guard)
 {
     guard->link_fd = orch_rank_link_connect(guard->address, guard->setup.rank.number, "guard");
     if (guard->link_fd < 0 || !listen_to_signals(guard))
-        return fail(
-            "cannot connect to the trial's 'orch-host', which must still run on this machine",
-            g_strerror(errno));
+        return fail("cannot connect to 'orch-host', which started this trial and must still run on "
+                    "this machine",
+                    g_strerror(errno));
     pid_t self = getpid();
     guard->plugin = fork();
     if (guard->plugin == 0)

@@ -236,7 +236,7 @@ static bool flush_end(struct supervisor *s, GError **error)
     s->out.failure = 0;
     if (orch_journal_out_flush(&s->out))
         return true;
-    orch_error_set_errno(error, ORCH_ERROR_IO, s->out.failure, "cannot write the journal of '%s'",
+    orch_error_set_errno(error, ORCH_ERROR_IO, s->out.failure, "cannot write the journal in '%s'",
                          s->setup.trial_dir);
     return false;
 }

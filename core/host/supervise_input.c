@@ -114,7 +114,7 @@ static void take_runner_line(struct supervisor *s, const char *line, size_t leng
     g_autoptr(json_t) object = orch_json_parse(line, length, ORCH_HOST_READ_BYTES, NULL);
     const char *wanted = orch_json_text(object, "do", "");
     if (strcmp(wanted, "cancel") == 0)
-        cancel(s, orch_json_text(object, "why", "its runner asked"));
+        cancel(s, orch_json_text(object, "why", "the 'orch' process asked"));
     else if (strcmp(wanted, "prune") == 0)
         orch_stopping_begin(&s->stopping, ORCH_VERDICT_PRUNED, STOP_REQUESTED, "%s",
                             orch_json_text(object, "why", "its search's rule"));
@@ -127,7 +127,7 @@ void orch_supervisor_read_runner(struct supervisor *s)
         s->runner_fd = -1;
         if (!s->trial->detached)
             orch_stopping_begin(&s->stopping, ORCH_VERDICT_CANCELLED, STOP_REQUESTED,
-                                "its runner is gone");
+                                "the 'orch' process that started it has ended");
         return;
     }
     g_string_append_len(s->runner_line, s->buffer, n);
@@ -162,9 +162,9 @@ void orch_supervisor_read_signals(struct supervisor *s)
             orch_supervisor_reap(s);
         else if (info.ssi_signo == SIGTERM)
             orch_stopping_begin(&s->stopping, ORCH_VERDICT_PREEMPTED, STOP_REQUESTED,
-                                "its host received SIGTERM");
+                                "its 'orch-host' process received SIGTERM");
         else if (info.ssi_signo == SIGHUP && !s->trial->detached)
-            cancel(s, "its host's terminal is gone (SIGHUP)");
+            cancel(s, "its terminal was closed (SIGHUP)");
         else if (info.ssi_signo == SIGINT && isatty(STDIN_FILENO))
             cancel(s, "interrupted from the keyboard");
     }

@@ -224,7 +224,7 @@ static char *rewritten(const struct orch_inputs *all, const struct orch_run *run
     const char *first =
         json_string_value(json_array_get(json_object_get(facts, ORCH_FACT_REWRITTEN), 0));
     g_autofree char *path = first ? orch_path_absolute(first, all->workspace->root) : NULL;
-    return first ? g_strdup_printf("%s was %s while its run ran", first,
+    return first ? g_strdup_printf("%s was %s while the run used it", first,
                                    g_file_test(path, G_FILE_TEST_EXISTS) ? "written" : "removed")
                  : NULL;
 }

@@ -58,7 +58,7 @@ static char *seed_change(const struct pair *pair)
         return NULL;
     bool is_elsewhere = g_strcmp0(pair->run->device_key, item->device_key) != 0;
     return item->cell->experiment->seed_by_device && is_elsewhere
-               ? g_strdup_printf("its run on %s has the seed of that device", pair->run->device_key)
+               ? g_strdup_printf("it was run on %s, whose seed differs", pair->run->device_key)
                : g_strdup("the seed changed");
 }
 

@@ -46,7 +46,7 @@ static char *why_not(const struct orch_plan *plan, const struct orch_plan_item *
         return why;
     const struct orch_executor *executor = plan->options.executor;
     if (executor && !was_at(run, executor, item->device_key))
-        return g_strdup_printf("its run on %s is not one of %s", run->device_key, item->device_key);
+        return g_strdup_printf("it was run on %s, not on %s", run->device_key, item->device_key);
     g_autoptr(json_t) then = orch_environment_recorded(run->facts);
     g_autofree char *difference =
         then ? orch_environments_difference(plan->environments, experiment, then, NULL) : NULL;

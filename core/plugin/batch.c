@@ -226,10 +226,10 @@ static void describe_end(GString *text, const struct orch_batch *batch)
     else if (batch->last_error)
         g_string_append(text, batch->last_error);
     else if (batch->is_status_known)
-        g_string_append_printf(text, "plugin '%s' ended its host in %s: exit status %d",
+        g_string_append_printf(text, "plugin '%s' ended its process in %s: exit status %d",
                                batch->plugin, what, WEXITSTATUS(status));
     else
-        g_string_append_printf(text, "plugin '%s' ended its host in %s", batch->plugin, what);
+        g_string_append_printf(text, "plugin '%s' ended its process in %s", batch->plugin, what);
 }
 
 static bool drain_stderr(struct orch_batch *batch)

@@ -176,7 +176,7 @@ bool orch_manifest_check_param_name(const struct orch_manifest_reader *reader,
         return true;
     orch_manifest_finding(
         reader, key, false,
-        "write a letter or '_', then letters, digits and _ . - / @ +, 100 bytes at most",
+        "begin with a letter or '_'; letters, digits and _ . - / @ + may follow, 100 bytes at most",
         "parameter name '%s' is not valid", key->text);
     return false;
 }
@@ -189,7 +189,7 @@ bool orch_manifest_check_name(const struct orch_manifest_reader *reader,
         return true;
     orch_manifest_finding(
         reader, key, false,
-        "write a lower-case letter, then letters, digits and '_', 63 characters at most",
+        "begin with a lower-case letter; letters, digits and '_' may follow, 63 characters at most",
         "%s name '%s' is not valid", what, key->text);
     return false;
 }
@@ -200,6 +200,6 @@ bool orch_manifest_check_is_map(const struct orch_manifest_reader *reader,
     if (node->kind == ORCH_YAML_MAP)
         return true;
     if (!orch_yaml_is_null(node))
-        orch_manifest_finding(reader, node, false, hint, "%s must be a map of names", what);
+        orch_manifest_finding(reader, node, false, hint, "%s must be a map (name: value)", what);
     return false;
 }

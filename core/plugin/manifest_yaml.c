@@ -375,11 +375,11 @@ static void warn_of_secret(const struct orch_manifest_reader *reader, const stru
     const char *const *words = (const char *const *)reader->manifest->argv;
     const char *literal = orch_secret_in_word(words, i);
     if (is_secret_reference(reader->manifest, words[i]))
-        orch_manifest_finding(reader, node, true,
-                              "leave the secret out of 'command': the program can read "
-                              "$ORCH_PARAM_name, or $ORCH_PARAMS",
-                              "'command': '%s' shows a secret to every user of the machine (ps)",
-                              words[i]);
+        orch_manifest_finding(
+            reader, node, true,
+            "leave the secret out of 'command': the program can read "
+            "$ORCH_PARAM_name, or $ORCH_PARAMS",
+            "'command': with 'ps', every user of the machine sees the secret in '%s'", words[i]);
     if (!literal)
         return;
     const char *before = literal == words[i] ? words[i - 1] : words[i];

@@ -175,7 +175,7 @@ static bool check_compiled(const struct orch_manifest *manifest, const char *pat
     if (strcmp(file, expected) != 0) {
         g_autofree char *hint = g_strdup_printf("rename the file to '%s'", expected);
         orch_error_set(error, ORCH_ERROR_PLUGIN, hint,
-                       "cannot load plugin '%s': its manifest says '%s'", path, manifest->name);
+                       "cannot load plugin '%s': the name in it is '%s'", path, manifest->name);
         return false;
     }
     if (problem)
@@ -297,7 +297,8 @@ static const struct orch_manifest *find_apart(struct orch_plugins *plugins, cons
     } else if (strchr(name, '/')) {
         orch_error_set(
             error, ORCH_ERROR_PLUGIN, NULL,
-            "plugin '%s' is a file on its author's machine, and its description is missing", name);
+            "plugin '%s' is a file on its author's machine, which the pack does not describe",
+            name);
     } else {
         g_autofree char *path = orch_plugins_locate(plugins, name, NULL, error);
         loaded = path ? orch_plugins_load(plugins, path, error) : NULL;

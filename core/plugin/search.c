@@ -120,7 +120,7 @@ static char *no_file_hint(const char *absolute)
         return g_strdup_printf("build it: make -C '%s'; a compiled plugin is the file NAME.so",
                                folder);
     return g_strdup(
-        "paths are relative to the recipe's folder, on the command line to the current one");
+        "paths in a recipe begin at its folder, paths on the command line at the current one");
 }
 
 static char *find_path(const char *path, const char *base, GError **error)

@@ -67,7 +67,7 @@ static void settle_metric(struct recipe_draft *draft, const struct recipe_experi
     if (search && rule->metric) {
         orch_recipe_error_at(
             draft, node, "remove 'metric='",
-            "'repeat: auto' takes no metric in a search, whose objective names it");
+            "'repeat: auto' takes no metric in a search: the objective names the metric");
     } else if (search && search->more_count) {
         orch_recipe_error_at(draft, node, "write a number of repeats",
                              "'repeat: auto' needs one metric, but the objective has several");
@@ -81,7 +81,7 @@ static void settle_metric(struct recipe_draft *draft, const struct recipe_experi
     } else if (rule->summary && !orch_report_is_curve_summary(rule->summary)) {
         orch_recipe_error_at(
             draft, node, "write last, best, mean, min, max or first before the metric",
-            "'repeat': 'metric=%s %s' must begin with the value that counts, such as last",
+            "'repeat': the first word of 'metric=%s %s' does not say which value counts",
             rule->summary, rule->metric);
     } else {
         orch_recipe_check_metric(draft, node, experiment, rule->metric);

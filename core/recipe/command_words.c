@@ -367,8 +367,8 @@ void orch_command_settings_warn(const GPtrArray *settings, const char *const *wo
         g_autofree char *hint =
             option ? g_strdup_printf("the program has an option for it: %s {%s}", option,
                                      setting->name)
-                   : g_strdup_printf("write {%s} where the program reads it as well; for the same "
-                                     "trial several times there is --repeat",
+                   : g_strdup_printf("write {%s} where the program reads it as well; --repeat runs "
+                                     "the same trial several times",
                                      setting->name);
         orch_diags_add(diags, true, NULL, 0, 0, hint,
                        "setting '%s' is only part of an output's name ('%s'): the program does "

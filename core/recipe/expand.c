@@ -212,8 +212,8 @@ static void complain_target(struct recipe_draft *draft, const char *target)
                   "give one recipe at a time; the words after it name its problems and experiments")
             : orch_recipe_hint_names(draft, target, (const char *const *)names->pdata);
     orch_recipe_error(draft, (struct recipe_place){.file = draft->path}, hint,
-                      "there is no problem or experiment '%s' in recipe '%s'", target,
-                      draft->out->name ? draft->out->name : draft->path);
+                      "'%s' is neither an experiment nor a name under 'problems' in recipe '%s'",
+                      target, draft->out->name ? draft->out->name : draft->path);
 }
 
 /* Names of the experiments selected by the targets; NULL: all. */

@@ -32,7 +32,7 @@ static void read_problem(struct recipe_draft *draft, const struct orch_yaml *key
     orch_recipe_check_name(draft, key, "a problem");
     if (g_hash_table_contains(draft->by_name, key->text))
         orch_recipe_error_at(draft, key, "give the problem another name",
-                             "problem '%s' has the name of an experiment", key->text);
+                             "'problems': '%s' is already the name of an experiment", key->text);
     GPtrArray *members = g_ptr_array_new();
     g_hash_table_insert(draft->problems, key->text, members);
     g_ptr_array_add(draft->out->problems, g_strdup(key->text));
@@ -51,7 +51,7 @@ static void read_problem(struct recipe_draft *draft, const struct orch_yaml *key
     }
     if (texts && texts->len == 0)
         orch_recipe_error_at(draft, key, "list the problem's experiments: p1: [pretrain, finetune]",
-                             "problem '%s' is empty", key->text);
+                             "'problems': '%s' has no experiments", key->text);
 }
 
 static void read_problems(struct recipe_draft *draft)

@@ -96,10 +96,10 @@ static void find_plugin(struct recipe_draft *draft, const struct orch_yaml *map,
     if (!node && orch_yaml_get(map, "program"))
         orch_recipe_make_manifest(draft, map, experiment);
     else if (!node)
-        orch_recipe_error_at(draft, experiment->key,
-                             "add 'plugin: NAME', see 'orch plugin ls', or 'program: COMMAND'",
-                             "experiment '%s' has neither a plugin nor a program",
-                             experiment->name);
+        orch_recipe_error_at(
+            draft, experiment->key,
+            "add 'plugin: NAME' ('orch plugin ls' lists plugins) or 'program: COMMAND'",
+            "experiment '%s' has neither a plugin nor a program", experiment->name);
     if (!orch_recipe_get_text(draft, map, "plugin", &name))
         return;
     g_autoptr(GError) error = NULL;
@@ -124,7 +124,7 @@ static void read_ranks(struct recipe_draft *draft, const struct orch_yaml *resou
     if (manifest && manifest->kind == ORCH_PLUGIN_WRAPPED)
         orch_recipe_error_at(draft, orch_yaml_get(resources, "ranks"),
                              "start mpirun in 'command': [mpirun, -n, \"${workers}\", ...]",
-                             "'ranks': '%s' is not a compiled plugin", manifest->name);
+                             "'ranks' needs a compiled plugin, and '%s' is none", manifest->name);
     else if (manifest && !manifest->needs.mpi)
         orch_recipe_error_at(draft, orch_yaml_get(resources, "ranks"),
                              "remove 'ranks', or set needs.mpi in the plugin",
@@ -233,7 +233,7 @@ static void read_seed(struct recipe_draft *draft, const struct orch_yaml *map,
         orch_recipe_error_at(draft, orch_yaml_get(map, "seed"),
                              "add 'resources: { cores: 1 }' or 'resources: { gpus: 1 }'",
                              "'seed: device' needs 'cores' or 'gpus' in 'resources', because "
-                             "otherwise a trial's device depends on -j");
+                             "otherwise the number of parallel trials (-j) decides the device");
 }
 
 /* Reports keys that only a program's experiment has. */

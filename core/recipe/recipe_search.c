@@ -336,7 +336,7 @@ void orch_recipe_read_objective(struct recipe_draft *draft, const struct orch_ya
     if (search->stop && search->more_count &&
         (search->stop->kind != ORCH_STOP_FORECAST || search->stop->top > 1))
         orch_recipe_error_at(draft, orch_yaml_get(objective, "stop"), "write forecast(p=0.05)",
-                             "'stop' needs one metric, but the objective has several");
+                             "'stop': this rule needs one metric, but the objective has several");
     read_budget(draft, objective, search);
     read_deadline(draft, objective, search);
 }

@@ -245,8 +245,8 @@ static bool check_artifact(struct recipe_draft *draft, const struct orch_param_s
     if (!is_artifact && !reference->is_result) {
         g_autofree char *hint = hint_artifacts(draft, manifest, reference->artifact);
         orch_recipe_error(draft, reference->place, hint,
-                          "plugin '%s' of '%s' has no artifact or result '%s'", manifest->name,
-                          reference->experiment, reference->artifact);
+                          "plugin '%s' of experiment '%s' has no artifact or result '%s'",
+                          manifest->name, reference->experiment, reference->artifact);
         return false;
     }
     if (is_artifact ? spec->type == ORCH_ARTIFACT || spec->type == ORCH_PATH
@@ -276,7 +276,7 @@ static bool check_selector(struct recipe_draft *draft, struct recipe_reference *
         g_autofree char *hint =
             orch_recipe_hint_names(draft, name, (const char *const *)names->pdata);
         orch_recipe_error(draft, reference->place, hint,
-                          "plugin '%s' of '%s' has no parameter '%s'", manifest->name,
+                          "plugin '%s' of experiment '%s' has no parameter '%s'", manifest->name,
                           reference->experiment, name);
         return false;
     }
@@ -314,8 +314,9 @@ static bool check_metric(struct recipe_draft *draft, struct recipe_reference *re
             "it is not known whether larger values of metric '%s' of plugin '%s' are better",
             reference->metric, manifest->name);
     else
-        orch_recipe_error(draft, reference->place, hint, "plugin '%s' of '%s' has no metric '%s'",
-                          manifest->name, reference->experiment, reference->metric);
+        orch_recipe_error(draft, reference->place, hint,
+                          "plugin '%s' of experiment '%s' has no metric '%s'", manifest->name,
+                          reference->experiment, reference->metric);
     return false;
 }
 

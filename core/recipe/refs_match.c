@@ -198,7 +198,7 @@ static void complain_none(struct recipe_draft *draft, const struct recipe_join *
     g_autofree char *hint = choose_hint(reference, draft->out->cells->pdata[target->first_cell]);
     if (repeat_is_free(reference) && join->cell->repeat > target->made->repeat) {
         g_free(hint);
-        hint = g_strdup_printf("give both the same 'repeat', or '%s' a single one", target->name);
+        hint = g_strdup_printf("give both the same 'repeat', or none to '%s'", target->name);
     }
     orch_recipe_error(draft, reference->place, hint, "'%s' of %s matches no trial of '%s' (%s)",
                       reference->text, label, target->name, candidates);

@@ -79,7 +79,7 @@ static void check_key(struct report_item *item, const struct orch_report_kind *k
     const struct orch_yaml *node = orch_yaml_get(item->spec, row->name);
     if (!node) {
         if (row->is_required)
-            orch_recipe_error_at(item->draft, item->spec, "see 'orch help recipes', 'Report'",
+            orch_recipe_error_at(item->draft, item->spec, "see 'Report' in 'orch help recipes'",
                                  "'%s' needs '%s'", kind->name, row->name);
         return;
     }
@@ -258,7 +258,7 @@ static bool spec_fits(struct recipe_draft *draft, const struct orch_report_kind 
     if (is_bare(kind, spec) || (is_text && spec->kind == ORCH_YAML_SCALAR && *spec->text) ||
         (!is_text && spec->kind == ORCH_YAML_MAP))
         return true;
-    orch_recipe_error_at(draft, spec, "see 'orch help recipes', 'Report'",
+    orch_recipe_error_at(draft, spec, "see 'Report' in 'orch help recipes'",
                          "'%s' takes %s, found %s", kind->name, is_text ? "a text" : "a map",
                          orch_recipe_node_kind(spec));
     return false;

@@ -232,7 +232,7 @@ static const struct orch_metric_spec *check_value(struct report_item *item,
     g_ptr_array_add(item->metrics, (struct orch_metric_spec *)(uintptr_t)metric);
     if (summary && strcmp(summary, "best") == 0 &&
         orch_metric_spec_better(metric) == ORCH_BETTER_NONE)
-        orch_recipe_error_at(item->draft, node, "write 'min' or 'max'",
+        orch_recipe_error_at(item->draft, node, "write 'min' or 'max' instead of 'best'",
                              "it is not known whether larger values of metric '%s' are better",
                              name);
     return metric;
@@ -409,7 +409,7 @@ void orch_report_check_reference(struct report_item *item, const struct orch_yam
     for (guint i = 0; node->kind == ORCH_YAML_LIST && i < node->items->len; i++) {
         const struct orch_yaml *one = node->items->pdata[i];
         if (one->kind == ORCH_YAML_LIST)
-            orch_recipe_error_at(item->draft, one, NULL, "'reference' takes a number or a map");
+            orch_recipe_error_at(item->draft, one, NULL, "'reference' takes numbers or maps");
         else
             orch_report_check_reference(item, one);
     }

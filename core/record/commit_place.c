@@ -63,8 +63,8 @@ char *orch_commit_place_built_text(const struct orch_commit_place *place)
         g_string_append_printf(names, "%s'%s'", i ? ", " : "", (char *)place->built->pdata[i]);
     if (count > NAMED)
         g_string_append_printf(names, " and %u more", count - NAMED);
-    return count ? g_strdup_printf("%s of your folder %s not used: built from other files, the "
-                                   "command must build anew",
+    return count ? g_strdup_printf("%s of your folder %s not used: the commit has other sources, "
+                                   "so the command must build again",
                                    names->str, count == 1 ? "is" : "are")
                  : NULL;
 }
@@ -78,11 +78,11 @@ bool orch_commit_place_holds(struct orch_plan *plan, const char *what, GError **
         g_autoptr(GPtrArray) faults = orch_redirect_faults(plan, experiment);
         if (!faults->len)
             continue;
-        orch_error_set(
-            error, ORCH_ERROR_RECIPE,
-            "use relative paths; absolute paths work only if the system allows mount namespaces",
-            "%s: %s would use the files of your work tree, not of the commit",
-            (char *)faults->pdata[0], what);
+        orch_error_set(error, ORCH_ERROR_RECIPE,
+                       "use relative paths: orch redirects absolute paths only where the system "
+                       "allows mount namespaces",
+                       "%s: %s would use the files of your work tree, not of the commit",
+                       (char *)faults->pdata[0], what);
         return false;
     }
     return true;

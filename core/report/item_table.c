@@ -154,7 +154,7 @@ static void check(struct report_item *item)
     const struct orch_yaml *verdict = orch_yaml_get(item->spec, "verdict");
     if (verdict && !orch_yaml_get(item->spec, "at_most"))
         orch_recipe_error_at(item->draft, verdict, "write at_most: NUMBER",
-                             "'verdict' needs 'at_most', the limit of the first value");
+                             "'verdict' needs 'at_most', the limit for the first 'value'");
 }
 
 const struct orch_report_kind ORCH_REPORT_TABLE = {

@@ -403,7 +403,7 @@ static bool find_target(const char *target, size_t *out, GError **error)
     }
     g_autofree char *near = orch_suggest_hint(target, target_names());
     orch_error_set(error, ORCH_ERROR_USAGE,
-                   near ? near : "runs have the targets step_ms, epoch_s, images_per_s and wall_s",
+                   near ? near : "for runs use step_ms, epoch_s, images_per_s or wall_s",
                    "unknown target '%s'", target);
     return false;
 }

@@ -229,8 +229,8 @@ static void say_untracked(struct run *run)
     if (count)
         orch_schedule_emit(run,
                            "%u file%s that the trials wrote %s neither tracked nor ignored by git "
-                           "(the first: %s), so later runs capture %s as source\n  hint: the line "
-                           "'%s' in .gitignore leaves %s out",
+                           "(the first: %s), so later runs capture %s as source\n  hint: add the "
+                           "line '%s' to .gitignore to leave out %s",
                            count, orch_plural(count), count == 1 ? "is" : "are", first,
                            count == 1 ? "it" : "them", line, line + 1);
 }

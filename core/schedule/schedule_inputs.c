@@ -28,8 +28,8 @@ static void refuse(const char *changed, GError **error)
 {
     orch_error_set(error, ORCH_ERROR_TRIAL,
                    "run the same command again: finished trials are kept, the others use the new "
-                   "files. In a git repository orch would have continued by itself",
-                   "'%s' changed while its sweep was running", changed);
+                   "files. In a git repository the sweep would have continued",
+                   "'%s' changed while the sweep was running", changed);
 }
 
 static void move_apart(struct run *run, const char *changed)
@@ -110,7 +110,7 @@ static void say_what_leads_back(struct run *run, const struct orch_experiment *e
     g_autoptr(GPtrArray) faults = orch_redirect_faults(run->plan, experiment);
     for (guint i = 0; i < faults->len; i++)
         orch_schedule_emit(
-            run, "%s: this path leads to your folder, but the trial runs in a copy of the folder",
+            run, "%s: by this path a trial uses your folder, although it runs in a copy of it",
             (char *)faults->pdata[i]);
 }
 

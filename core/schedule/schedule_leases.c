@@ -162,7 +162,7 @@ static bool remove_released(struct run *run, struct orch_slot_leases *leases)
 static void go_unshared(struct run *run, const GError *problem)
 {
     if (run->shares_slots)
-        orch_schedule_emit(run, "other runs of this machine may use the same CPUs and GPUs: %s",
+        orch_schedule_emit(run, "other runs on this machine may use the same CPUs and GPUs: %s",
                            problem->message);
     run->shares_slots = false;
     stop_watching(run);

@@ -30,7 +30,7 @@ static bool plugin_is_unchanged(struct run *run, const struct orch_manifest *man
         orch_error_set(
             error, ORCH_ERROR_PLUGIN,
             "run the same command again: finished trials are kept, the others use the new build",
-            "plugin '%s' changed while its sweep was running", manifest->path);
+            "plugin '%s' changed while the sweep was running", manifest->path);
         return false;
     }
     if (there) {

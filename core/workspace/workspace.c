@@ -356,7 +356,7 @@ bool orch_workspace_commit(struct orch_workspace *workspace, const char *text, c
 {
     if (!workspace->vcs) {
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch ls' lists the runs",
-                       "'%s' is not a run, and '%s' is not in a git repository", text,
+                       "'%s' is neither a run nor a commit: '%s' is not in a git repository", text,
                        workspace->folder);
         return false;
     }

@@ -56,7 +56,7 @@ struct orch_condition_reader {
  * column, or as `compare` does. */
 bool orch_condition_parse(const char *text, const struct orch_condition_reader *reader,
                           GError **error);
-/** Sets the error "column 5 of condition '...': ...". Returns false. */
+/** Sets the error "character 5 of condition '...': ...". Returns false. */
 bool orch_condition_fail(const char *text, int column, GError **error, const char *hint,
                          const char *format, ...) G_GNUC_PRINTF(5, 6);
 /** Whether `left op right` holds when `order` is negative, 0 or positive as left is below, equal to

@@ -296,7 +296,7 @@ char *orch_path_utf8(const char *folder, GError **error)
     if (g_strcmp0(now, folder) == 0)
         return g_steal_pointer(&link);
     g_autofree char *shown = g_utf8_make_valid(folder, -1);
-    orch_error_set(error, ORCH_ERROR_IO, "rename the folder",
+    orch_error_set(error, ORCH_ERROR_IO, "give the folder a name in UTF-8",
                    "the path '%s' is not UTF-8, and no link to it can be made in '%s'", shown,
                    links);
     return NULL;

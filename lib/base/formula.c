@@ -33,7 +33,7 @@ struct reader {
 static double fail(struct reader *r, const char *hint, const char *what)
 {
     if (!r->failed)
-        orch_error_set(r->error, ORCH_ERROR_USAGE, hint, "column %zu of formula: %s",
+        orch_error_set(r->error, ORCH_ERROR_USAGE, hint, "character %zu of formula: %s",
                        r->base + (size_t)(r->at - r->text) + 1, what);
     r->failed = true;
     return NAN;
@@ -163,7 +163,7 @@ struct orch_formula *orch_formula_parse(const char *text, GError **error)
     if (!equals || strlen(text) > ORCH_FORMULA_CHARS_MAX) {
         orch_error_set(error, ORCH_ERROR_USAGE, "for example speedup = 100 / epoch_time",
                        equals ? "formula is longer than %d characters"
-                              : "formula without '=' (at most %d characters)",
+                              : "formula has no '=' (it is NAME = FORMULA, %d characters at most)",
                        ORCH_FORMULA_CHARS_MAX);
         return NULL;
     }

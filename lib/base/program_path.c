@@ -49,7 +49,7 @@ char *orch_program_path(const char *part, GError **error)
         }
     }
     orch_error_set(error, ORCH_ERROR_IO, orch_program_way(ORCH_PART_OWN),
-                   "cannot find '%s' beside the program", part);
+                   "cannot find '%s' in orch's installation", part);
     return NULL;
 }
 

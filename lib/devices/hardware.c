@@ -155,10 +155,10 @@ static void read_gpu(struct reader *r, const struct orch_yaml *map)
         complain(r, map, "the units are TFLOP/s, GB/s and GB",
                  "numbers of '%s' are too large for any device", spec->name);
     if (spec->fp32_tflops <= 0)
-        complain(r, map, "add this value, or 'like: V100-SXM2-16GB'", "'%s' is missing",
+        complain(r, map, "add it, or copy a GPU: 'like: V100-SXM2-16GB'", "'%s' is missing",
                  "fp32_tflops");
     if (spec->bandwidth_gbs <= 0)
-        complain(r, map, "add this value, or 'like: V100-SXM2-16GB'", "'%s' is missing",
+        complain(r, map, "add it, or copy a GPU: 'like: V100-SXM2-16GB'", "'%s' is missing",
                  "bandwidth_gbs");
     g_ptr_array_add(r->hardware->gpus, spec);
 }
@@ -176,7 +176,7 @@ static void read_link(struct reader *r, const struct orch_yaml *map)
     link->latency_us = number_of(r, map, "latency_us", 10);
     link->source = text_of(r, map, "source", r->file);
     if (link->gbit_s <= 0)
-        complain(r, map, "add the 10^9 bit/s that one worker can send", "'%s' is missing",
+        complain(r, map, "add how many 10^9 bit/s one worker can send", "'%s' is missing",
                  "gbit_s");
     g_ptr_array_add(r->hardware->links, link);
 }
@@ -248,7 +248,7 @@ static void read_file(struct orch_hardware *hardware, const char *path, bool mea
         read_list(&reader, root, "links", read_link);
         read_list(&reader, root, "prices", read_price);
     } else {
-        complain(&reader, root, "gpus:, links:, prices:", "a hardware file must be a map");
+        complain(&reader, root, "write gpus:, links: or prices:", "a hardware file must be a map");
     }
     orch_yaml_free(root);
 }

@@ -23,8 +23,8 @@ static bool fail(const struct orch_tracker_db *db, GError **error)
 {
     if (db->calls_left <= 0 || db->bytes_left < 0)
         orch_error_set(error, ORCH_ERROR_IO, db->hint,
-                       "cannot read '%s': not written by %s, because reading does not end",
-                       db->path, db->tool);
+                       "cannot read '%s': no file that %s writes takes so long to read", db->path,
+                       db->tool);
     else
         orch_error_set(error, ORCH_ERROR_IO, db->hint, "cannot read '%s': %s", db->path,
                        sqlite3_errmsg(db->db));

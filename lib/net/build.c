@@ -193,7 +193,7 @@ static bool groups_fit(struct orch_net_builder *b, const struct orch_net_node *n
     if (node->in_channels % node->groups == 0 && node->out_channels % node->groups == 0)
         return true;
     orch_error_set(&b->error, ORCH_ERROR_RECIPE, NULL,
-                   "network '%s': layer '%s' has %d groups for %" G_GINT64_FORMAT
+                   "network '%s': layer '%s' has %d groups, which do not divide %" G_GINT64_FORMAT
                    " input and %" G_GINT64_FORMAT " output channels",
                    b->net->name, node->name, node->groups, node->in_channels, node->out_channels);
     return false;

@@ -255,7 +255,7 @@ static bool fits(const struct orch_net_layer_spec *s, GError **error)
                        s->kernel);
     else if (s->groups > 1 && (s->channels % s->groups || s->out % s->groups))
         orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
-                       "%d groups divide neither %" G_GINT64_FORMAT " input nor %" G_GINT64_FORMAT
+                       "%d groups must divide %" G_GINT64_FORMAT " input and %" G_GINT64_FORMAT
                        " output channels",
                        s->groups, s->channels, s->out);
     else if (s->heads > 0 && s->channels % s->heads)

@@ -114,7 +114,7 @@ bool orch_onnx_export_source_read(struct onnx_export_source *s, const char *path
     orch_weights_free(weights);
     if (count)
         orch_error_set(
-            error, ORCH_ERROR_CHECK, "give the network, input and classes of the training",
+            error, ORCH_ERROR_CHECK, "name the network, input and classes that the training used",
             "the weights of %s are not those of '%s' with %" G_GINT64_FORMAT " classes: %s%s", what,
             s->net->name, s->net->classes, differences->str,
             count > DIFFERENCES_MAX ? ", ..." : "");

@@ -37,8 +37,8 @@ struct field {
 static bool broken(const struct walk *w, const uint8_t *at, const char *what)
 {
     orch_error_set(w->error, ORCH_ERROR_RECIPE, "export or download the model again",
-                   "'%s' is not an ONNX model: %s at byte %" G_GINT64_FORMAT, w->name, what,
-                   (int64_t)(at - w->begin));
+                   "'%s' is not an ONNX model (byte %" G_GINT64_FORMAT "): %s", w->name,
+                   (int64_t)(at - w->begin), what);
     return false;
 }
 
@@ -69,7 +69,7 @@ static bool read_field(const struct walk *w, const uint8_t *at, const uint8_t *e
     if (ok || size <= (uint64_t)(end - message.at))
         return ok || broken(w, at, "a field cannot be read");
     return end == w->end ? cut_short(w, out, size)
-                         : broken(w, at, "a field is larger than its message");
+                         : broken(w, at, "a field is larger than its protobuf message");
 }
 
 static void put_varint(GByteArray *out, uint64_t value)
@@ -133,7 +133,7 @@ static bool walk_field(struct walk *w, const ProtobufCMessageDescriptor *message
         return true;
     bool packed = f->wire == LENGTH && d->label == PROTOBUF_C_LABEL_REPEATED;
     if (f->wire != wire_of(d) && !packed)
-        return broken(w, f->begin, "a field does not have the kind that ONNX defines");
+        return broken(w, f->begin, "a field has another type than ONNX defines");
     if (d->type == PROTOBUF_C_TYPE_MESSAGE)
         return walk_nested(w, d, f, out);
     if (f->wire == LENGTH && (size_t)(f->end - f->data) > PAYLOAD_MAX) {
@@ -172,7 +172,7 @@ Onnx__ModelProto *orch_onnx_file_decode(const void *bytes, size_t length, const 
     if (walk_message(&w, &onnx__model_proto__descriptor, w.begin, w.end, kept)) {
         model = onnx__model_proto__unpack(NULL, kept->len, kept->data);
         if (!model)
-            broken(&w, w.begin, "the messages cannot be decoded");
+            broken(&w, w.begin, "the protobuf messages cannot be decoded");
     }
     g_byte_array_unref(kept);
     if (model && !model->graph) {

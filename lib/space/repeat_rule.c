@@ -46,7 +46,7 @@ static bool read_ci(const char *text, struct orch_repeat_rule *out, GError **err
         out->ci > 0 && out->ci < 1)
         return true;
     orch_error_set(error, ORCH_ERROR_RECIPE, "for example ci=2%",
-                   "'ci': '%s' is not a share of the mean above 0 and below 100 %%", text);
+                   "'ci': '%s' is not above 0 and below 100 %% of the mean", text);
     return false;
 }
 

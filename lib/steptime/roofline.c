@@ -79,8 +79,8 @@ static bool check(const struct orch_roofline_device *d, const struct orch_roofli
     if (!share_ok(d->compute_share) || !share_ok(d->memory_share)) {
         orch_error_set(error, ORCH_ERROR_USAGE,
                        "use fractions above 0 and at most 1, for example 0.5",
-                       "not a fraction of the peak and of the bandwidth: %g and %g",
-                       d->compute_share, d->memory_share);
+                       "the reached shares of peak and bandwidth are %g and %g", d->compute_share,
+                       d->memory_share);
         return false;
     }
     if (!(d->peak_flops > 0) || !(d->bandwidth > 0)) {

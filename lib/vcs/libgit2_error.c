@@ -17,7 +17,7 @@ void orch_libgit2_error(GError **error, const char *format, ...)
     bool is_denied = strstr(why, "Permission denied") || strstr(why, "Read-only");
     bool is_missing = strstr(why, "object not found - no match for id");
     orch_error_set(error, ORCH_ERROR_IO,
-                   is_denied    ? "use a repository of your own: orch writes objects and refs"
+                   is_denied    ? "use a repository of your own: orch writes into it"
                    : is_missing ? ORCH_PARTIAL_CLONE_HINT
                                 : NULL,
                    "%s: %s", what, why);

@@ -122,7 +122,7 @@ static int find_mark(struct machine *m)
     for (int i = (int)m->stack->len - 1; i >= 0; i--)
         if (((const value_t *)m->stack->pdata[i])->kind == ORCH_PICKLE_MARK)
             return i;
-    damaged(m, "a mark is missing on the stack");
+    damaged(m, "the beginning of a list is missing on the stack");
     return -1;
 }
 
@@ -511,7 +511,7 @@ static bool memo_put(struct machine *m, uint64_t index)
     if (!value)
         return false;
     if (index >= m->length || index >= ORCH_PICKLE_VALUES_MAX)
-        return damaged(m, "a memo index is out of range");
+        return damaged(m, "the number of a stored value is out of range");
     if (index >= m->memo->len)
         g_ptr_array_set_size(m->memo, (int)index + 1);
     m->memo->pdata[index] = value;
@@ -611,7 +611,7 @@ static bool op_build(struct machine *m)
     if ((object->kind == ORCH_PICKLE_DICT && state->kind == ORCH_PICKLE_DICT) ||
         (object->kind == ORCH_PICKLE_TENSOR && state->kind == ORCH_PICKLE_TUPLE))
         return true;
-    return damaged(m, "a state is set on an object that has none");
+    return damaged(m, "a state is set on an object that cannot have one");
 }
 
 static bool is_text(const struct orch_pickle_value *value, const char *word)
@@ -628,7 +628,7 @@ static bool op_persistent(struct machine *m)
         return false;
     if (id->kind != ORCH_PICKLE_TUPLE || id->items->len < 5 ||
         !is_text(id->items->pdata[0], "storage"))
-        return damaged(m, "a persistent id is not a storage");
+        return damaged(m, "a persistent ID does not name a storage");
     value_t *storage = new_value(m, ORCH_PICKLE_STORAGE);
     for (unsigned i = 1; storage && i < id->items->len; i++)
         g_ptr_array_add(storage->items, id->items->pdata[i]);

@@ -63,8 +63,8 @@ static bool read_dtype(struct span *span, const char *word, GError **error)
     }
     g_autofree char *shown = g_strescape(word, NULL);
     orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
-                   "tensor '%s' has elements of type '%.20s', which no network here uses",
-                   span->name, shown);
+                   "tensor '%s' has elements of type '%.20s', which orch does not read", span->name,
+                   shown);
     return false;
 }
 

@@ -163,6 +163,6 @@ char *orch_direction_said(const char *name, struct orch_direction direction, boo
 bool orch_direction_unknown(const char *name, const char *hint, GError **error)
 {
     orch_error_set(error, ORCH_ERROR_USAGE, hint,
-                   "declare whether larger values of '%s' are better: the name does not say", name);
+                   "the name '%s' does not say whether larger values are better", name);
     return false;
 }

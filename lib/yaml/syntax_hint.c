@@ -66,7 +66,7 @@ static const struct {
     {NULL, "trailing content after",
      "the text ends at its second quote: put quotes around all of it; an apostrophe within '...' "
      "is written ''"},
-    {NULL, "quoted scalar", "a text that begins with a quote ends with the same one: add it"},
+    {NULL, "quoted scalar", "end the text with the same quote with which it begins"},
     {NULL, "block sequence on the same line",
      "put quotes around a text that begins with '- ', or write a list as [a, b]"},
     {NULL, "flow ", "close every '[' with ']' and every '{' with '}', with commas between"},

@@ -129,7 +129,7 @@ static bool check_entry(const struct orch_zip *zip, const struct orch_zip_entry 
     if (flags & 1)
         return unusable(error, "an entry is encrypted");
     if (entry->method != 0 && entry->method != Z_DEFLATED)
-        return unusable(error, "an entry is neither stored nor deflated");
+        return unusable(error, "an entry is compressed by a method other than deflate");
     if (entry->packed_bytes > zip->length || entry->bytes > zip->limits.entry_bytes ||
         (entry->method == 0 && entry->bytes != entry->packed_bytes) ||
         entry->bytes / DEFLATE_RATIO > entry->packed_bytes)

@@ -162,7 +162,7 @@ static void read_features(struct orch_rows *r, const struct orch_csv *csv,
         if (strcmp(name, o->target) == 0 || is_dropped(name, o))
             continue;
         if (!o->keep_all && orch_feature_reveals(name, o->target))
-            note(r, "column '%s' was left out: it reveals '%s'", name, o->target);
+            note(r, "column '%s' was left out: it reveals the target '%s'", name, o->target);
         else
             add_column(r, csv, c, o);
     }

@@ -306,7 +306,7 @@ void orch_trained_refuse(const struct orch_trained *t, GError **error)
         orch_error_set(
             error, ORCH_ERROR_RECIPE,
             "'orch predictor train' trains it again, and so does the next 'orch predict'",
-            "the predictor was trained by another method");
+            "the predictor was trained by a method that this orch does not use");
     else
         orch_load_fail("learned", "is missing", error);
 }

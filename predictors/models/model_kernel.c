@@ -145,8 +145,8 @@ static void *kernel_fit(const double *values, size_t rows, int cols, const doubl
     g_autofree double *gram = gram_of(k, hyperparams->ridge);
     if (!orch_cholesky(gram, n)) {
         kernel_release(k);
-        orch_error_set(error, ORCH_ERROR_USAGE, "take another model",
-                       "the kernel's equations of %zu rows cannot be solved", n);
+        orch_error_set(error, ORCH_ERROR_USAGE, "use another model",
+                       "the kernel model's equations for %zu rows cannot be solved", n);
         return NULL;
     }
     orch_cholesky_solve(gram, n, k->weights);

@@ -38,7 +38,7 @@ static bool check_share(const char *option, double value, GError **error)
     if (value > 0 && value <= 1)
         return true;
     g_autofree char *hint = g_strdup_printf(
-        "it is the share of the peak that is reached: %s 0.62, or 1 for all of it", option);
+        "give the reached share of the peak speed: %s 0.62, or 1 for all of it", option);
     orch_error_set(error, ORCH_ERROR_USAGE, hint, "%s is %g, expected above 0 and at most 1",
                    option, value);
     return false;

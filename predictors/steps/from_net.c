@@ -206,7 +206,7 @@ static bool add_row(struct orch_net_builder *b, const struct orch_layer_table *t
         int row = parent_of(table, at, k);
         if (row < 0) {
             orch_error_set(error, ORCH_ERROR_RECIPE, "name the parents in a column 'parents'",
-                           "network '%s': no layer before '%s' has the output that it reads",
+                           "network '%s': no earlier layer has the output that layer '%s' reads",
                            table->name, layer->name);
             return false;
         }

@@ -142,7 +142,7 @@ bool orch_prior_for(const struct orch_prior_question *ask, struct orch_prior *ou
                            ? "'orch doctor --bench' measures the peak on CPUs that compute in "
                              "bf16; on other CPUs fp32 is faster"
                            : "choose another --precision: 'orch gpu show' lists the peaks",
-                       "%s has no known peak at %s", gpu->name, name);
+                       "%s has no known peak speed at %s", gpu->name, name);
         return false;
     }
     out->from = gpu->unit == ORCH_GPU_HOST

@@ -72,7 +72,7 @@ static bool take_file(void *ctx, const struct orch_item_name *name, const char *
     if (bytes > ARTIFACT_BYTES_MAX) {
         orch_error_set(
             error, ORCH_ERROR_USAGE,
-            "leave the artifact out with --artifacts 1GiB, the largest size that a bundle can have",
+            "add --artifacts 1GiB, which leaves out larger artifacts: a bundle can have none",
             "artifact %.12s is too large for a bundle", name->key);
         return false;
     }
@@ -107,7 +107,7 @@ static bool add_extras(struct writing *w, const struct orch_bundle_extra *extras
         if (g_strcmp0(path, extra->path) != 0 || extra->length > EXTRA_BYTES_MAX) {
             orch_error_set(
                 error, ORCH_ERROR_USAGE, NULL,
-                "'%s' cannot be put into a bundle: its path is not valid, or it is over 256 MiB",
+                "'%s' cannot be put into a bundle: the path is not valid, or the file over 256 MiB",
                 extra->path);
             return false;
         }

@@ -311,7 +311,7 @@ static bool check_clock(GError **error)
     g_autofree char *now = orch_time_format(now_ns, false);
     orch_error_set(
         error, ORCH_ERROR_IO,
-        "set the clock ('timedatectl' shows it): other stores refuse runs of other years",
+        "set the clock ('timedatectl' shows it), because other stores would refuse the runs",
         "the clock of this machine is wrong: it shows %s UTC, but only times from 2000 to 2199 are "
         "recorded",
         now);

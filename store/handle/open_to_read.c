@@ -52,7 +52,7 @@ static bool has_room(const char *path, const char *folder, GError **error)
     g_autofree char *size = orch_bytes_format((int64_t)bytes);
     orch_error_set(error, ORCH_ERROR_STORE,
                    "run 'orch db check' where the store was made, or set TMPDIR to a larger disk",
-                   "cannot read store '%s': its unfinished log needs a copy of the store, and "
+                   "cannot read store '%s': orch must copy it to read its unfinished log, and "
                    "there is no space for %s",
                    path, size);
     return false;

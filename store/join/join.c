@@ -223,8 +223,8 @@ static bool set_apart(struct orch_join *join, const struct orch_record *record, 
         *out = ORCH_JOINED_CONFLICT;
         join->receipt->conflicts++;
         orch_store_receipt_problem(
-            join, g_strdup_printf("run %s: its key is here with another digest; the one "
-                                  "that came (%.12s) is set apart",
+            join, g_strdup_printf("run %s: the store has a run with this key and another digest; "
+                                  "the new one (%.12s) is set apart",
                                   record->key, digest));
     }
     g_string_free(text, TRUE);

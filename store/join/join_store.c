@@ -41,7 +41,7 @@ static int step(struct joining *j, sqlite3_stmt *s, const char *what, GError **e
     if (more >= 0)
         return more;
     if (orch_store_foreign_is_damage(theirs)) {
-        orch_join_refuse(j->join, "%s: some cannot be read because the file is damaged", what);
+        orch_join_refuse(j->join, "some %s cannot be read because the file is damaged", what);
         g_clear_error(&problem);
         return 0;
     }

@@ -71,7 +71,7 @@ static bool fail(struct orch_store *store, int code, double seconds, GError **er
 {
     if (code == SQLITE_INTERRUPT)
         orch_error_set(error, ORCH_ERROR_BUDGET,
-                       "select less (WHERE, LIMIT), or allow more time by --timeout",
+                       "select less (WHERE, LIMIT), or allow more time with --timeout",
                        "the query takes longer than %g s", seconds);
     else if (code == SQLITE_ERROR || code == SQLITE_TOOBIG)
         orch_error_set(error, ORCH_ERROR_USAGE, "'orch query --help' lists the views",

@@ -52,7 +52,7 @@ static bool find_column(const char *text, struct store_column *out, GError **err
         orch_store_column_of(text, out))
         return true;
     g_clear_pointer(&out->name, g_free);
-    orch_error_set(error, ORCH_ERROR_USAGE, "write a name, param.NAME, result.NAME or metric.NAME",
+    orch_error_set(error, ORCH_ERROR_USAGE, "use a field, param.NAME, result.NAME or metric.NAME",
                    "unknown column '%s'", text);
     return false;
 }

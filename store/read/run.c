@@ -211,8 +211,8 @@ struct orch_run *orch_store_run(struct orch_store *store, const char *text, GErr
         return g_ptr_array_steal_index(runs, 0);
     if (length < PREFIX_MIN || strspn(key, "0123456789abcdef-") != length) {
         orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                       "name a run by 4 or more characters of its key, '@last' or '@{2}'; "
-                       "'orch ls' lists the stored runs",
+                       "name a run by 4 or more characters of its key, by '@last', or by '@{2}' "
+                       "(two before the last); 'orch ls' lists runs",
                        "'%s' is not the key or the name of a run", text);
         return NULL;
     }

@@ -235,12 +235,12 @@ static void unknown_name_error(struct orch_store *store, const struct orch_where
     g_autoptr(GPtrArray) names = known_names(store, name->scope);
     g_autofree char *hint = orch_suggest_hint(name->text, (const char *const *)names->pdata);
     orch_error_set(error, ORCH_ERROR_USAGE, hint,
-                   "column %d of condition '%s': no run has a %s '%s'", name->column, where->text,
-                   name->scope == &SCOPES[0]   ? "parameter"
-                   : name->scope == &SCOPES[1] ? "result"
-                   : name->scope == &SCOPES[2] ? "metric"
-                   : name->scope               ? "logged setting"
-                                               : "column, parameter, result or metric",
+                   "character %d of condition '%s': no run has %s '%s'", name->column, where->text,
+                   name->scope == &SCOPES[0]   ? "a parameter"
+                   : name->scope == &SCOPES[1] ? "a result"
+                   : name->scope == &SCOPES[2] ? "a metric"
+                   : name->scope               ? "a logged setting"
+                                               : "a column, parameter, result or metric",
                    name->text);
 }
 
@@ -252,7 +252,7 @@ static void unquoted_name_error(const struct orch_where *where, const struct whe
                                    : g_strdup(word->text);
     g_autofree char *hint = orch_where_quote_hint(written);
     orch_error_set(error, ORCH_ERROR_USAGE, hint,
-                   "column %d of condition '%s': expected a value, found the name '%s'",
+                   "character %d of condition '%s': expected a value, found the name '%s'",
                    word->column, where->text, written);
 }
 

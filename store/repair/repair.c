@@ -57,7 +57,7 @@ static void add_source_note(struct orch_salvage *salvage, const char *path, int6
 static const char *const WAYS[] = {
     [STORE_SALVAGE_WHOLE] = "read",
     [STORE_SALVAGE_ALONE] = "read without its journal",
-    [STORE_SALVAGE_GRAFTED] = "read with a new begin",
+    [STORE_SALVAGE_GRAFTED] = "read with rebuilt first pages",
 };
 
 static bool is_known_error(const GError *problem, enum orch_error_code code)
@@ -104,8 +104,8 @@ bool orch_salvage_file(struct orch_store *into, const char *path, bool is_first,
         g_auto(GStrv) lines = g_strsplit(problem ? problem->message : "damaged", "\n", 2);
         add_source_note(salvage, path, 0, lines[0]);
         if (is_first)
-            g_ptr_array_add(salvage->lost, g_strdup("all that only this file had: nothing of it "
-                                                    "can be read"));
+            g_ptr_array_add(salvage->lost,
+                            g_strdup("all that only this file had: the file cannot be read"));
     }
     g_clear_error(&problem);
     if (is_first)

@@ -59,7 +59,7 @@ bool orch_store_put_predictor(struct orch_store *store, const char *name, const 
         g_autofree char *bytes = orch_bytes_format((int64_t)length);
         orch_error_set(error, ORCH_ERROR_STORE,
                        "train on fewer rows (--where), or with another model (--model boost)",
-                       "cannot keep predictor '%s' in store '%s': the predictor takes %s", name,
+                       "cannot keep predictor '%s' in store '%s': it is too large (%s)", name,
                        store->path, bytes);
         return false;
     }

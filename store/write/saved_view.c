@@ -139,7 +139,7 @@ static bool are_sound(const char *name, const char *address, GError **error)
                        "'%.110s' cannot be the name of a view", name ? name : "");
     else if (address && !is_address(address))
         orch_error_set(error, ORCH_ERROR_USAGE, "copy the address from the browser, from '#/' on",
-                       "'%.60s' is not the address of a view of the page", address);
+                       "'%.60s' is not the address of a view of the web page", address);
     return has_name && (!address || is_address(address));
 }
 
@@ -239,7 +239,7 @@ static bool is_as_seen(const struct orch_saved_view *before, const struct orch_v
         return true;
     if (*is)
         orch_error_set(error, ORCH_ERROR_USAGE,
-                       "look at this view; to replace it, save again, or choose another name",
+                       "look at this view; then save again to replace it, or choose another name",
                        "view '%s' was saved elsewhere in the meantime: its address is now '%s'",
                        change->name, is);
     else

@@ -74,7 +74,7 @@ says 'loss = 8 (loss 8 at step 3)'
 says 'loss > 2 * min loss (loss 7 at step 2)'
 # no condition
 fails 2 orch try --alert 'loss >' -- sh train.sh
-says "column 7 of condition 'loss >'"
+says "character 7 of condition 'loss >'"
 fails 2 orch try --alert 'loss > 3 * ' -- sh train.sh
 says "'3 *' is no formula"
 fails 2 orch try --alert 'loss is big' -- sh train.sh

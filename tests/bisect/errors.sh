@@ -6,7 +6,7 @@ make_history 8
 fails 2 orch bisect score HEAD~11..HEAD --min
 says "no command: write it after '--'"
 fails 2 orch bisect height HEAD~11..HEAD -- python3 job.py 1
-says "declare whether larger values of 'height' are better: the name does not say"
+says "the name 'height' does not say whether larger values are better"
 says 'hint: --min: the lower the better; --max: the higher the better'
 fails 2 orch bisect score HEAD~11..HEAD --min --max -- python3 job.py 1
 says "options '--min' and '--max' cannot be combined"

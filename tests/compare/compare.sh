@@ -108,7 +108,7 @@ says '--run RECIPE'
 fails 2 orch compare main feature --repeat 3
 says '--repeat'
 fails 2 orch compare main feature --where 'kind = c and'
-says 'column 13 of condition'
+says 'character 13 of condition'
 fails 2 orch compare main feature --where 'kind = c'
 says 'matches --where'
 git checkout -q -b empty main

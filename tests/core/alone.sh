@@ -9,7 +9,7 @@ has 'Run:'
 has_not 'Share:'
 has_not 'collect '
 fails 2 orch-core-alone
-says '  orch run first.recipe  run what is missing of it'
+says '  orch run first.recipe  run its missing trials'
 ok orch-core-alone plan first.recipe
 says '6 trials: 6 missing'
 ok orch-core-alone run first.recipe

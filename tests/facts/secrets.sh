@@ -110,7 +110,7 @@ parameters: { pin: { type: secret }, word: { type: string, default: x } }
 metrics: { seen: none }
 Y
 _run orch plugin check ./w.plugin -s pin=1
-has "'\${pin}' shows a secret to every user of the machine"
+has "every user of the machine sees the secret in '\${pin}'"
 has "the text after '--api-key' looks like a secret"
 has_not "'--token'"
 has_not "'--tokens'"

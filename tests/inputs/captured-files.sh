@@ -101,7 +101,7 @@ cp a.py conf.py ../plain
 cd ../plain
 meet "echo 'A = 0.9' >conf.py"
 same $status 1
-says "'conf.py' changed while its sweep was running"
+says "'conf.py' changed while the sweep was running"
 ok orch ls --where 'state = ok' --json
 same "$(json runs.#)" 1
 ok orch try -x n=2,3 -- python3 a.py '{n}' "$SCRATCH"

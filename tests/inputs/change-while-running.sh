@@ -24,7 +24,7 @@ trust mine/mine.so
 rm "$HOME/hold"
 wait $pid
 same $? 4 'the exit status'
-grep -q "changed while its sweep was running" e || {
+grep -q "changed while the sweep was running" e || {
     cat e
     _fail 'the reason'
 }

@@ -26,7 +26,7 @@ ok orch try --no-watch -- python3 a.py "$SCRATCH/abs.csv"
 says_not 'inputs changed'
 ok orch try --no-watch -- python3 a.py "$SCRATCH/abs.csv"
 ok orch try --no-watch -- python3 a.py "$SCRATCH/abs.csv"
-says "abs.csv was written while its run ran"
+says "abs.csv was written while the run used it"
 says '1 ok'
 # committed, in a sweep
 git add a.py out.csv

@@ -124,7 +124,7 @@ export ORCH_APART=links
 printf 'print("acc", len(open("%s/own.txt").read()))\n' "$PWD" >abs.py
 ok orch try --frozen -- python3 abs.py
 says 'abs.py names the path'
-says 'this path leads to your folder'
+says 'by this path a trial uses your folder'
 mkdir p
 printf 'plugin: p\nversion: 0.1.0\nabout: x\nlicence: MIT\ncommand: [sh, -c, "exit 1"]\nmetrics_from: lines\nmetrics:\n  acc: {better: max, help: a}\n' >p/p.plugin
 printf 'format: 1\nrecipe: r\nexperiments:\n  a: {plugin: p/p.plugin, program: "python3 abs.py"}\n' >r.recipe

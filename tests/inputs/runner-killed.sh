@@ -32,7 +32,7 @@ killed() {
     kill -KILL $pid
     wait $pid 2>/dev/null
     ok orch try -s k=$((++others)) -- sh -c 'echo acc {k}'
-    says 'recorded the end of 1 trial of a run that was killed'
+    says 'recorded the end of 1 trial whose
 }
 edit() {
     sleep 0.02
@@ -61,7 +61,7 @@ for watch in --no-watch ''; do
     killed edit set.csv 2 -- $watch -x file=set.csv -s k=w${watch:+o} -- sh a.sh '{file}' '{k}'
     ok orch try -n $watch -x file=set.csv -s k=w${watch:+o} -- sh a.sh '{file}' '{k}'
     out=$out$err
-    has 'set.csv was written while its run ran'
+    has 'set.csv was written while the run used it'
 done
 # in no repository the files of the code are not known: what was read tells, or nothing does
 mkdir "$SCRATCH/plain"

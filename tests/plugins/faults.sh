@@ -56,7 +56,7 @@ crash_run|crashed|signal 11 (SIGSEGV)
 crash_close|crashed|signal 11 (SIGSEGV)
 exit|protocol-error|it exited with status 0 without a 'done' event
 exit_3|failed|exit status 3
-huge_line|protocol-error|a line is longer than 65536 bytes
+huge_line|protocol-error|a line of events is longer than 65536 bytes
 bad_utf8|protocol-error|line is not valid UTF-8
 undeclared|protocol-error|undeclared metric 'valu' (did you mean 'value'?)
 missing_artifact|protocol-error|artifact 'file': cannot read

@@ -24,4 +24,4 @@ says "build it: make -C '$PWD/plugins/fast'"
 fails 4 orch plugin check plugins/fast/fast.plugin
 says "did you mean '$PWD/plugins/fast/fast.so'?"
 fails 4 orch plugin check plugins/none/none.plugin
-says 'on the command line to the current one'
+says 'paths on the command line at the current one'

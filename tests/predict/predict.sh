@@ -148,7 +148,7 @@ done
 fails 2 orch predict --gpu V100 --net resnet50 --network ether
 says "unknown link 'ether'"
 fails 2 orch predict --gpu K80 --net resnet50 --precision bf16
-says 'no known peak at bf16'
+says 'no known peak speed at bf16'
 fails 2 orch predict --gpu V100 --net inception_v3 --dataset cifar10
 says 'is too small'
 ok orch predict --gpu V100 --net "$SOURCE/bench/alexnet.csv"
@@ -192,12 +192,12 @@ says 'has passed'
 ok orch predict --gpu all --net resnet50 --precision bf16 --json
 says 'not ranked: '
 says 'K80, '
-says ': has no known peak at bf16'
+says ': has no known peak speed at bf16'
 printf '%s' "$out" | python3 -c '
 import json, sys
 a = json.load(sys.stdin)
 why = {u["gpu"]: u["because"] for u in a["not_ranked"]}
-assert why["K80"] == "has no known peak at bf16" and "two GPUs" in why["K80-board"], why
+assert why["K80"] == "has no known peak speed at bf16" and "two GPUs" in why["K80-board"], why
 assert not set(why) & {p["gpu"] for p in a["predictions"]} and len(why) > 10
 ' || _fail 'a GPU is left out in silence'
 # what --explain says is in its JSON, for each answer

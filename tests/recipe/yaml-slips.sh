@@ -17,7 +17,7 @@ slip 's/^    plugin/\tplugin/' 6:1 'not valid YAML' 'indent with spaces'
 slip 's/plugin: sleep/plugin:sleep/' 6:5 'not valid YAML' "write a space after the colon: 'plugin: sleep'"
 slip 's/plugin: sleep/plugin = sleep/' 6:5 'not valid YAML' "write a colon and a space: 'plugin: sleep'"
 slip 's/^    plugin: sleep/&\n&/' 7:5 "duplicate key 'plugin' (first at line 6" 'remove one of the two'
-slip 's/about: hi/about: "hi/' 3:8 'not valid YAML' 'a text that begins with a quote ends with the same one: add it'
+slip 's/about: hi/about: "hi/' 3:8 'not valid YAML' 'end the text with the same quote with which it begins'
 slip "s/about: hi/about: 'it's'/" 3: 'not valid YAML' 'the text ends at its second quote'
 slip 's/0.2\]/0.2/' 7: 'not valid YAML' "close every '['"
 slip 's/^    sweep/   sweep/' 7:4 'not valid YAML' 'keys of one map begin in the same column'

@@ -183,7 +183,7 @@ bad 'table: { rows: lr, value: result final, where: "who = ada and state = ok an
 bad 'coverage: { rows: lrr }' "unknown parameter 'lrr'"
 bad 'work: { formula: "x = steps_per_s * batchs" }' "unknown parameter or metric 'batchs'"
 bad 'work: { formula: "x = steps_per_s *" }' 'expected a name or a number'
-bad 'work: { formula: "steps_per_s * 2" }' "formula without '='"
+bad 'work: { formula: "steps_per_s * 2" }' "formula has no '='"
 bad 'work: { formula: "x = avg steps_per_s" }' "'avg' is not a summary"
 bad 'images: { artifact: sample }' "unknown artifact 'sample'"
 bad 'compare: { predicted: tune, by: lr, value: final }' "needs both 'predicted' and 'measured'"

@@ -4,7 +4,7 @@
 rm -rf .git
 sleeps naps 0.01
 ok orch run naps.recipe
-says 'unversioned'
+says 'without a version of the code'
 says '1 ok'
 ok orch show @last
 has unversioned

@@ -19,7 +19,7 @@ ok orch try -x x=3 -- python3 train.py {x}
 ok orch best loss --across --by x --json
 same "$(json better)" min
 fails 2 orch best height
-says "declare whether larger values of 'height' are better: the name does not say"
+says "the name 'height' does not say whether larger values are better"
 ok orch try -x 'x=choice(4, 5)' --search 'max height' --trials 2 -j 1 -- python3 train.py {x}
 ok orch best height --across --by x --json
 same "$(json better)" max

@@ -48,7 +48,7 @@ says "'until' has 1 value, but the objective has 2 metrics"
 fails 2 search --search 'min loss, max loss'
 says "'loss' is there twice"
 fails 2 search --search 'min loss, min ms' --stop median
-says "'stop' needs one metric"
+says "'stop': this rule needs one metric"
 fails 2 search --search 'min loss, min ms' --repeat 'auto(ci=2%, max=5)'
 says "'repeat: auto' needs one metric"
 for wrong in "ms|" "ms = 3|'=' is no limit" "ms < fast|'fast' is no number" "ms < 3 or ms > 5|can be joined only by 'and'"; do

@@ -145,6 +145,6 @@ recipe '    search: { lr: "uniform(0, 1)" }
     objective: { metric: min loss }
     repeat: auto(metric=loss)'
 fails 2 orch check t.recipe
-says 'takes no metric in a search, whose objective names it'
+says 'takes no metric in a search: the objective names the metric'
 fails 2 orch try --repeat 0 -- true
 says '  at: --repeat 0'

@@ -14,7 +14,7 @@ P
 search() { orch try -x 'x=uniform(0, 1)' --search 'min loss, min ms' --trials 20 --sampler sobol -j 1 "$@" -- python3 train.py '{x}'; }
 for wrong in median asha hyperband 'forecast(top=2)'; do
     fails 2 search --stop "$wrong"
-    says "'stop' needs one metric"
+    says "'stop': this rule needs one metric"
 done
 ok search --stop 'forecast(p=0.05)'
 says 'the chance to end on the front is'

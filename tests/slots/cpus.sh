@@ -71,7 +71,7 @@ says 'not a list of slots (CPUs and GPUs in use) in format 1'
 rm -r "$ORCH_SLOTS"
 touch "$ORCH_SLOTS"
 ok orch run b.recipe --force
-says 'other runs of this machine may use the same CPUs and GPUs'
+says 'other runs on this machine may use the same CPUs and GPUs'
 says "'$ORCH_SLOTS'"
 ok env ORCH_SLOTS=off orch run b.recipe --force
 says_not 'may use the same'

@@ -28,7 +28,7 @@ ok orch show 01900000-0000-7000-8000-000000000005 --json
 same "$(json artifacts.0.bytes)" 10000000000
 same "$(json artifacts.0.here)" false
 ok orch show 01900000-0000-7000-8000-000000000005
-has 'the file of that digest here has'
+has 'the stored file has'
 fails 7 orch db check
 has '10000000000 bytes long in the run'
 ok orch status --json

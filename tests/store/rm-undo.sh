@@ -27,13 +27,13 @@ ok as bob orch pull
 ok as bob orch ls --json
 run=$(json runs.0.key)
 
-# of somebody else's run: here alone, and back
+# of somebody else's run: only in this store, and back
 ok as bob orch rm "$run" --reason 'I doubt it'
-says 'made by ada: here alone'
+says 'made by ada: only in this store'
 ok as bob orch show "$run"
 has '(removed)'
 has 'by bob'
-has 'here alone: I doubt it'
+has 'only in this store: I doubt it'
 has "orch rm --undo ${run: -8}"
 ok as bob orch run nap.recipe
 says '1 missing'

@@ -84,7 +84,7 @@ unreadable() {
 export TMPDIR=$SCRATCH/tmp
 mkdir "$TMPDIR"
 unreadable twice 'a name occurs twice'
-unreadable lzma 'neither stored nor deflated'
+unreadable lzma 'by a method other than deflate'
 says 'zip it again with deflate'
 unreadable locked 'an entry is encrypted'
 unreadable crc 'CRC-32'

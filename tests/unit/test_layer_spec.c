@@ -69,7 +69,7 @@ static const struct {
     {"conv 3x8x8 -> 99999999999999999999 k3", "cannot use '99999999999999999999'"},
     {"dense 512 -> 10 bias", "cannot use 'bias'"},
     {"conv 3x4x8 -> 6 k7 p1", "a window of 7x7 is larger than the padded input, 6x10"},
-    {"conv 4x8x8 -> 6 k3 g4", "4 groups divide neither 4 input nor 6 output channels"},
+    {"conv 4x8x8 -> 6 k3 g4", "4 groups must divide 4 input and 6 output channels"},
     {"maxpool 3x8x8 k3 p2", "padding 2 of a pool is more than half of its window, 3"},
     {"attention 100x8 h3", "3 heads do not divide 100 channels"},
     {"attention 96x8", "something is missing"},

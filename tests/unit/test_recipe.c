@@ -300,9 +300,9 @@ static void test_profile_and_problem_errors(void **state)
         {HEAD "problems: { p1: [a, b] }\nexperiments: { a: { plugin: train } }\n",
          "3:21 unknown experiment 'b' in problem 'p1' | did you mean 'a'?\n"},
         {HEAD "problems: { p1: [] }\nexperiments: { a: { plugin: train } }\n",
-         "3:13 problem 'p1' is empty\n"},
+         "3:13 'problems': 'p1' has no experiments\n"},
         {HEAD "problems: { a: [a] }\nexperiments: { a: { plugin: train } }\n",
-         "3:13 problem 'a' has the name of an experiment\n"},
+         "3:13 'problems': 'a' is already the name of an experiment\n"},
     };
     check_cases(cases, G_N_ELEMENTS(cases));
 }
@@ -348,9 +348,9 @@ static void test_option_errors(void **state)
     refuses_with(text, OPTIONS(.settings = LIST("lr=1"), .sweeps = LIST("lr=1,2")),
                  "-x lr=1,2: 'lr' is also set by '-s lr=1'\n");
     refuses_with(text, OPTIONS(.profile = "big"), "--profile big: unknown profile 'big'\n");
-    refuses_with(
-        text, OPTIONS(.targets = LIST("p2")),
-        "t.recipe: there is no problem or experiment 'p2' in recipe 't' | did you mean 'p1'?\n");
+    refuses_with(text, OPTIONS(.targets = LIST("p2")),
+                 "t.recipe: 'p2' is neither an experiment nor a name under 'problems' in recipe "
+                 "'t' | did you mean 'p1'?\n");
     refuses_with(text, OPTIONS(.part = 6, .part_count = 5),
                  "--part 6/5: there is no part 6 of 5\n");
     struct orch_diags *diags = orch_diags_new();
@@ -726,7 +726,8 @@ static void test_reference_errors(void **state)
          "5:43 unknown experiment 'pretrian' in '${pretrian.weights}' | did you mean "
          "'pretrain'?\n"},
         {PRETRAIN("repeat: 1") FINE("${pretrain.weight}"),
-         "5:43 plugin 'train' of 'pretrain' has no artifact or result 'weight' | did you mean "
+         "5:43 plugin 'train' of experiment 'pretrain' has no artifact or result 'weight' | did "
+         "you mean "
          "'weights'?\n"},
         {PRETRAIN("repeat: 1") FINE("${pretrain.loss}"),
          "5:43 parameter 'weights' (artifact) cannot have the value '${pretrain.loss}', which is a "
@@ -735,16 +736,19 @@ static void test_reference_errors(void **state)
         {PRETRAIN("repeat: 1") FINE("x/${pretrain.weights}"),
          "5:43 the reference '${pretrain.weights}' must be the whole value of a parameter\n"},
         {PRETRAIN("repeat: 1") FINE("${pretrain[nett=mlp].weights}"),
-         "5:43 plugin 'train' of 'pretrain' has no parameter 'nett' | did you mean 'net'?\n"},
+         "5:43 plugin 'train' of experiment 'pretrain' has no parameter 'nett' | did you mean "
+         "'net'?\n"},
         {PRETRAIN("repeat: 1") FINE("${best(pretrain, parameters).weights}"),
          "5:43 it is not known whether larger values of metric 'parameters' of plugin "
          "'train' are better\n"},
         {PRETRAIN("repeat: 1") FINE("${best(pretrain, los).weights}"),
-         "5:43 plugin 'train' of 'pretrain' has no metric 'los' | did you mean 'loss'?\n"},
+         "5:43 plugin 'train' of experiment 'pretrain' has no metric 'los' | did you mean "
+         "'loss'?\n"},
         {PRETRAIN("repeat: 1") FINE("${best(pretrain).weights}"),
          "5:43 '${best(pretrain).weights}' is not a reference\n"},
         {HEAD "experiments:\n  s: { plugin: script, with: { x: 1 } }\n" FINE("${s.model}"),
-         "5:43 plugin 'script' of 's' has no artifact or result 'model' | known are: score, "
+         "5:43 plugin 'script' of experiment 's' has no artifact or result 'model' | known are: "
+         "score, "
          "curve\n"},
         {PRETRAIN("sweep: { net: [mlp, resnet20] }") FINE("${pretrain.weights}"),
          "5:43 '${pretrain.weights}' of f matches 2 trials: net=mlp; net=resnet20 | choose one: "

@@ -186,7 +186,7 @@ static void test_syntax_errors(void **state)
         {"para.lr = 1", "did you mean 'param.lr'?"},
         {"tag < x", "compared with =, != or ~"},
         {"branch != commit",
-         "column 11 of condition 'branch != commit': expected a value, found the name 'commit'"},
+         "character 11 of condition 'branch != commit': expected a value, found the name 'commit'"},
         {"lr = seed", "hint: two names cannot be compared; for the text itself write 'seed' in"},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++)
@@ -205,7 +205,7 @@ static void test_unknown_names(void **state)
         {"param.loss = 1", "no run has a parameter 'loss'"},
         {"result.lr = 1", "no run has a result 'lr'"},
         {"foo.lr = 1", "no run has a column, parameter, result or metric 'foo.lr'"},
-        {"lr!=net", "column 5 of condition 'lr!=net': expected a value, found the name 'net'"},
+        {"lr!=net", "character 5 of condition 'lr!=net': expected a value, found the name 'net'"},
         {"net != label", "write 'label' in quotes"},
         {"lr < accuracy", "found the name 'accuracy'"},
         {"lr = metric.loss", "found the name 'metric.loss'"},
