@@ -94,7 +94,7 @@ static bool trust_one(struct orch_cli *cli, const char *word, json_t *rows, GErr
         return false;
     if (!g_str_has_suffix(path, ".so")) {
         orch_error_set(error, ORCH_ERROR_USAGE,
-                       "a NAME.plugin needs no trust, because only 'orch run' executes its command",
+                       "a NAME.plugin needs no trust, because loading it executes no code",
                        "'%s' is not a compiled plugin (NAME.so)", path);
         return false;
     }

@@ -153,8 +153,8 @@ static bool check_request(const struct orch_training_request *r, GError **error)
     }
     if (strcmp(name, "step_ms") == 0 && strcmp(r->target, "step_ms") != 0) {
         orch_error_set(error, ORCH_ERROR_USAGE, "give the predictor another --name",
-                       "the name 'step_ms' is reserved for predictors of step times, and this one "
-                       "predicts '%s'",
+                       "the name 'step_ms' is reserved for predictors of step times, and this "
+                       "predictor is for '%s'",
                        r->target);
         return false;
     }

@@ -24,7 +24,7 @@ bool orch_budget_read(const char *text, double *out_usd, GError **error)
     if (orch_option_usd(text, 1e9, out_usd))
         return true;
     orch_error_set(error, ORCH_ERROR_USAGE,
-                   "for example --budget 5usd, or for a run --budget 2h (device time)",
+                   "for example --budget 5usd; 'orch run' also takes device time: --budget 2h",
                    "option '--budget': '%s' is not an amount above 0", text);
     return false;
 }

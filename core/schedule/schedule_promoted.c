@@ -44,9 +44,9 @@ void orch_schedule_note_promoted(struct run *run, struct job *job)
     if (job->is_elsewhere)
         job->stopped_s = (double)NAN;
     run->totals.promoted++;
-    orch_schedule_emit(run, "%s goes on %s: %s", label,
-                       has_checkpoint(run, item) ? "from its checkpoint"
-                                                 : "from the start, because there is no checkpoint",
+    orch_schedule_emit(run, "%s %s: %s", label,
+                       has_checkpoint(run, item) ? "goes on from its checkpoint"
+                                                 : "begins again, because there is no checkpoint",
                        why);
 }
 

@@ -137,7 +137,7 @@ static bool measure(const char *name, enum orch_dtype dtype, int rank, const int
     if (count < 0 || (uint64_t)count > ORCH_WEIGHTS_BYTES_MAX / orch_dtype_bytes(dtype)) {
         orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
                        "tensor '%s' has an impossible shape: more than %d dimensions, a negative "
-                       "one, or more than %zu bytes",
+                       "size, or more than %zu bytes",
                        name, ORCH_WEIGHT_RANK_MAX, ORCH_WEIGHTS_BYTES_MAX);
         return false;
     }

@@ -107,7 +107,7 @@ static bool set_errno(GError **error, const char *path, int saved_errno)
         orch_error_set_errno(error, ORCH_ERROR_IO, saved_errno, "cannot read weights '%s'", path);
     else
         orch_error_set(error, ORCH_ERROR_IO, NULL,
-                       "cannot read weights '%s': the file shrank meanwhile", path);
+                       "cannot read weights '%s': the file shrank while orch read it", path);
     return false;
 }
 

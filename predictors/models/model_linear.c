@@ -72,7 +72,7 @@ static void *linear_fit(const double *values, size_t rows, int cols, const doubl
     if (ok)
         return l;
     linear_release(l);
-    orch_error_set(error, ORCH_ERROR_USAGE, "use a larger ridge, or another model",
+    orch_error_set(error, ORCH_ERROR_USAGE, "use another --model, such as forest",
                    "the linear equations of %d columns cannot be solved", cols);
     return NULL;
 }

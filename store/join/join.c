@@ -210,7 +210,7 @@ static bool set_apart(struct orch_join *join, const struct orch_record *record, 
     if (text->len >= STORE_TEXT_MAX) {
         orch_join_refuse(join,
                          "run %s: the store has another run with this key, and this run is too "
-                         "large to keep as a conflict",
+                         "large to keep beside it",
                          record->key);
     } else {
         ok = orch_store_join_will_change(join, error) &&

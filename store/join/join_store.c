@@ -48,7 +48,7 @@ static int step(struct joining *j, sqlite3_stmt *s, const char *what, GError **e
     if ((sqlite3_errcode(theirs->db) & 0xff) == SQLITE_INTERRUPT) {
         g_clear_error(&problem);
         orch_error_set(&problem, ORCH_ERROR_STORE, "the file is damaged or was made to do harm",
-                       "cannot read store '%s': it declares more rows than its size can hold",
+                       "cannot read store '%s': the file declares more rows than it can hold",
                        theirs->path);
     }
     g_propagate_error(error, problem);

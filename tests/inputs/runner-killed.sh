@@ -32,7 +32,7 @@ killed() {
     kill -KILL $pid
     wait $pid 2>/dev/null
     ok orch try -s k=$((++others)) -- sh -c 'echo acc {k}'
-    says 'recorded the end of 1 trial whose
+    says "recorded the end of 1 trial whose 'orch' process was killed"
 }
 edit() {
     sleep 0.02

@@ -36,7 +36,7 @@ git add one.py .gitignore
 git commit -qm second
 ok orch try -- python3 one.py
 says "1 file that the trials wrote is neither tracked nor ignored by git (the first: src/result.csv)"
-says "the line '/src/result.csv' in .gitignore"
+says "add the line '/src/result.csv' to .gitignore"
 rm src/result.csv
 ok orch try --frozen --force -- python3 one.py
 says_not 'neither tracked' # kept with the run

@@ -63,7 +63,7 @@ for jobs in 1 2; do
     same "$(json ended.pruned)" 2
     same "$(json promoted)" 1
     same "$(json pruned_before)" 0
-    says 'goes on from the start, because there is no checkpoint: 6 after 1 value; 1 of 4 trials are better, the best 2 go on'
+    says 'begins again, because there is no checkpoint: 6 after 1 value; 1 of 4 trials are better, the best 2 go on'
     says '3 ok, 2 pruned, 1 promoted'
     says 'best of 5 settings: '
     says 'last loss 1'
@@ -120,7 +120,7 @@ kill -9 $runner
 wait $runner 2>/dev/null || true
 rm "$HOME/kill"
 ok orch run t.recipe -j 1
-says 'goes on from the start'
+says 'begins again, because'
 says '2 ok, 1 done before, 2 pruned before, 1 promoted'
 says 'best of 5 settings: '
 says 'last loss 1'
@@ -142,7 +142,7 @@ same "$(json not_run)" 1
 same "$(json limits.held_back)" 1 'held back'
 says '1 trial not started'
 same "$(of_json 'sorted(t["state"] for t in it["trials"])')" '["done","pruned","pruned","pruned","waiting"]' 'states of the trials'
-says_not 'goes on from the start'
+says_not 'begins again, because'
 says_not 'nothing to run'
 says '1 done before, 3 pruned before, 1 not run'
 same "$(cat "$HOME/log")" '1 2 3 4 '

@@ -761,7 +761,7 @@ static void test_reference_errors(void **state)
                                "\"${pretrain.weights}\" } }\n",
          "5:54 '${pretrain.weights}' of f #3 matches no trial of 'pretrain' (#1; #2) | give both "
          "the "
-         "same 'repeat', or 'pretrain' a single one\n"},
+         "same 'repeat', or none to 'pretrain'\n"},
         {HEAD "experiments:\n"
               "  a: { plugin: finetune, with: { weights: \"${b.weights}\" } }\n"
               "  b: { plugin: finetune, with: { weights: \"${a.weights}\" } }\n",

@@ -162,14 +162,14 @@ static void test_syntax_errors(void **state)
 {
     (void)state;
     static const char *const cases[][2] = {
-        {"", "column 1 "},
+        {"", "character 1 "},
         {"lr", "expected an operator after 'lr'"},
-        {"lr =", "column 5 "},
+        {"lr =", "character 5 "},
         {"lr = ", "expected a value after 'lr ='"},
-        {"lr = 0.1 and", "column 13 "},
-        {"lr = 0.1 state = ok", "column 10 "},
+        {"lr = 0.1 and", "character 13 "},
+        {"lr = 0.1 state = ok", "character 10 "},
         {"(lr = 0.1", "expected ')'"},
-        {"lr = 0.1)", "column 9 "},
+        {"lr = 0.1)", "character 9 "},
         {"= 5", "expected a name"},
         {"and = 5", "expected a name, found 'and'"},
         {"lr = 'x", "unterminated quoted text"},
@@ -197,7 +197,7 @@ static void test_unknown_names(void **state)
 {
     (void)state;
     static const char *const cases[][2] = {
-        {"state = ok and learning = 1", "column 16 "},
+        {"state = ok and learning = 1", "character 16 "},
         {"lrr = 1", "did you mean 'lr'?"},
         {"acuracy > 0.5", "did you mean 'accuracy'?"},
         {"stat = ok", "did you mean 'state'?"},
