@@ -31,7 +31,7 @@ const struct orch_option ORCH_COMMON_OPTIONS[] = {
     ORCH_OPTION(struct orch_cli, color, TEXT, "color", .value = "WHEN",
                 .help = "auto, always or never ($NO_COLOR, $FORCE_COLOR)"),
     ORCH_OPTION(struct orch_cli, no_pager, FLAG, "no-pager",
-                .help = "print long output at once ($PAGER shows it on a terminal)"),
+                .help = "print long output directly, not through $PAGER"),
     ORCH_OPTION(struct orch_cli, help, FLAG, "help", .letter = 'h', .help = "show this help"),
     {0}};
 

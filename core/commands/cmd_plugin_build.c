@@ -64,11 +64,11 @@ const struct orch_command ORCH_COMMAND_PLUGIN_BUILD = {
     .max_args = 1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct build_options),
-    .about = "A Python package of orch comes without the LibTorch adapter, because each version of "
-             "PyTorch needs an adapter of its own. This command compiles the adapter with the "
-             "machine's C++ compiler for the PyTorch of the active virtual environment, into the "
-             "folder orch/built of the user's cache. Repeat the command after another version of "
-             "PyTorch was installed. In a clone './build.sh torch' does the same; on Debian, "
+    .about = "orch's Python package (pip) has no LibTorch adapter, because each version of PyTorch "
+             "needs an adapter of its own. NAME is a plugin that uses PyTorch. This command "
+             "compiles the adapter for the PyTorch of the active virtual environment, with the "
+             "machine's C++ compiler, into ~/.cache/orch/built. Repeat it after you install "
+             "another version of PyTorch. In a clone './build.sh torch' does the same; on Debian, "
              "package orch-plugins-torch has the adapter of Debian's LibTorch, and "
              "orch-plugins-torch-source the sources that this command compiles.",
     .examples = "  orch plugin build train\n"

@@ -106,7 +106,7 @@ static int release_trees(struct orch_workspace *workspace, GPtrArray *absent, GE
     return orch_vcs_release(workspace->vcs, &holder, kept, absent, error);
 }
 
-/* Deletes artifacts and folders that no kept run names and, while no trial runs, captured source
+/* Deletes artifacts and folders that no run needs and, while no trial runs, captured source
  * trees that neither this store nor another one of the repository needs. With `dry_run` only counts
  * files. Clear with freed_clear. */
 static bool results_collect(struct orch_workspace *workspace, bool dry_run, struct freed *out,
@@ -262,7 +262,7 @@ static void print_freed(struct orch_cli *cli, const struct freed *freed, bool dr
                                       (json_int_t)freed->bytes, "trees", freed->trees, "dry_run",
                                       dry_run, "failed", failed));
     else
-        orch_cli_print("%s %d file%s and folder%s that no kept run names, %s; %d captured tree%s",
+        orch_cli_print("%s %d file%s and folder%s that no run needs, %s; %d captured tree%s",
                        dry_run ? "would remove" : "removed", freed->files,
                        orch_plural(freed->files), orch_plural(freed->files), size, freed->trees,
                        orch_plural(freed->trees));
@@ -286,13 +286,14 @@ const struct orch_command ORCH_COMMAND_GC = {
     .name = "gc",
     .group = "Maintain",
     .is_listed = true,
-    .summary = "free the space of artifacts that no kept run uses",
+    .summary = "delete artifacts and files that no run needs",
     .usage = "",
     .max_args = 0,
     .options = GC_OPTIONS,
     .option_bytes = sizeof(struct gc_options),
     .about = "Deletes artifacts, folders of trials, files that trials wrote, checkpoints, work "
-             "copies and captured source trees if no kept run uses them. A source tree is also "
+             "copies and captured source trees that no run needs. Runs that 'orch rm' removed need "
+             "none. A source tree is also "
              "kept while another store of the repository needs it (the store of a linked work "
              "tree, or one that --db names), even if that store cannot be read now.",
     .run = run_gc,

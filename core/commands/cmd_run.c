@@ -105,7 +105,7 @@ static void notify_end(struct orch_cli *cli, const char *command, const char *re
 static const struct orch_option OPTIONS[] = {
     ORCH_VARIANT_OPTIONS(struct orch_execute_options, variant),
     ORCH_OPTION(struct orch_execute_options, executor, TEXT, "executor", .value = "NAME",
-                .help = "local (default: this machine), or one that 'orch help run' names",
+                .help = "where trials run (default: local); others: 'orch help run'",
                 .is_of_trial = true),
     ORCH_OPTION(struct orch_execute_options, jobs, COUNT, "jobs", .letter = 'j', .value = "N",
                 .help = "trials at once (default: one per GPU, else 'jobs' of the recipe, else 1)"),
@@ -230,8 +230,8 @@ const struct orch_command ORCH_COMMAND_RUN = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct orch_execute_options),
     .groups = GROUPS,
-    .about = "A trial (one setting of the parameters, one seed) runs in its own process. After an "
-             "interruption, the same command continues.\n"
+    .about = "Each trial (one setting of the parameters, one seed) is its own process. After an "
+             "interruption, the same command runs the rest.\n"
              "\n" ORCH_ON_CHANGE_ABOUT "\n"
              "\n" ORCH_KEEP_GOING_ABOUT "\n"
              "\n"

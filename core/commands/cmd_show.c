@@ -207,7 +207,7 @@ const struct orch_command ORCH_COMMAND_SHOW = {
              "key, @last, or @{2} for the run two before the last. For a running trial the "
              "output also has the progress and the remaining time, which is estimated from the "
              "trial's recent steps. --on forecasts the remaining time on another GPU. --rerun "
-             "accepts several runs, and prints shell commands.",
+             "accepts several runs, and prints a shell command for each.",
     .examples =
         "  orch show @last\n"
         "  orch show 3f2a91c0 -m loss -m val_accuracy --format tsv > curves.tsv\n"

@@ -31,7 +31,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct try_options, wish.trials, COUNT, "trials", .value = "N",
                 .help = "number of settings that a search tries (default: 30)"),
     ORCH_OPTION(struct try_options, wish.until, TEXT, "until", .value = "VALUE",
-                .help = "end a search when the metric reaches: 0.9, 90%; two metrics: 0.9,20"),
+                .help = "end when the metric reaches VALUE (0.9, 90%; two metrics: 0.9,20)"),
     ORCH_OPTION(struct try_options, wish.sampler, TEXT, "sampler", .value = "NAME",
                 .help = "algorithm: " ORCH_SAMPLER_WORDS),
     ORCH_OPTION(struct try_options, wish.first, LIST, "try", .value = "PARAM=VALUE,...",
@@ -41,7 +41,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct try_options, wish.stop, TEXT, "stop", .value = "RULE",
                 .help = "stop bad trials early, by median, asha or 'forecast(p=0.05)'"),
     ORCH_OPTION(struct try_options, wish.repeat, TEXT, "repeat", .value = "N",
-                .help = "runs per setting; 'auto(ci=2%,metric=loss)': until loss is sure to 2%",
+                .help = "runs per setting; 'auto(ci=2%,metric=loss)': until loss is known to 2%",
                 .is_of_trial = true),
     ORCH_OPTION(struct try_options, wish.name, TEXT, "name", .value = "NAME",
                 .help = "name of the experiment (default: the program's)", .is_of_trial = true),
@@ -202,9 +202,8 @@ const struct orch_command ORCH_COMMAND_TRY = {
     .keeps_rest = true,
     .about = "In the command, {PARAM} becomes the parameter's value (-s, -x), {seed} the trial's "
              "seed, {repeat} its repeat number. Printed lines such as 'loss=0.3' become metrics.\n"
-             "\n"
-             "Other braces are not replaced; {seed64} is a 64-bit seed, and {{word}} is the text "
-             "{word}. The command must contain every parameter, unless the program reads it from "
+             "\n{seed64} becomes a 64-bit seed, and {{word}} the text {word}; other braces stay as "
+             "they are. The command must contain every parameter, unless the program reads it from "
              "the environment (--env, or orch's Python module). 'orch help printed-values' shows "
              "which lines are read. --write saves the command as a recipe, which reuses these runs "
              "('orch help recipes').\n"

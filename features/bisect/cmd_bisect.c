@@ -219,8 +219,8 @@ const struct orch_command ORCH_COMMAND_BISECT = {
         "at which the command fails are skipped. Your files and branches are not touched: each "
         "commit runs in a folder of its own. All runs are recorded, so after an interrupt the same "
         "command continues. Runs that others made of the same commits are reused.\n\nThe exit "
-        "status is 0 when the commit is found, 7 when GOOD and BAD do not differ or the question "
-        "stays open, and 6 when a limit is reached. See 'orch help bisection'.",
+        "status is 0 when the commit is found, 7 when GOOD and BAD do not differ or the culprit "
+        "stays unknown, and 6 when a limit is reached. See 'orch help bisection'.",
     .examples = "  orch bisect wall_s v1.0..HEAD -- python3 train.py --epochs 1\n"
                 "  orch bisect val_accuracy main~40..main --max -- python3 train.py --seed {seed}\n"
                 "  orch bisect images_per_s good..bad --budget 2h -- sh -c 'make -s && ./bench'",

@@ -135,8 +135,8 @@ const struct orch_command ORCH_COMMAND_CANCEL = {
     .about =
         "A running trial gets SIGTERM first, so that it can save a checkpoint. The run of "
         "this trial is recorded as cancelled, with the metrics that it had reported; the other "
-        "trials of the same 'orch run' continue. If a name matches no waiting or running "
-        "trial, that is an error, and nothing is cancelled.",
+        "trials of the same 'orch run' continue. If a RUN matches no waiting or running trial, "
+        "orch prints an error and cancels nothing.",
     .examples = "  orch ls                 # waiting trials are 'queued'\n"
                 "  orch cancel 5f3a91c2\n"
                 "  orch cancel --all",

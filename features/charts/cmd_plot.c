@@ -29,15 +29,15 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct plot_options, plot.x, TEXT, "x", .letter = 'x', .value = "WHAT",
                 .help = "the x axis: step (default), a parameter, or a value ('last train_loss')"),
     ORCH_OPTION(struct plot_options, y, LIST, "y", .letter = 'y', .value = "VALUE",
-                .help = "the y axis: a metric, a result, or 'best NAME', ... (repeatable)"),
+                .help = "a metric (value per step), result (per run) or 'best NAME' (repeatable)"),
     ORCH_OPTION(struct plot_options, by, LIST, "by", .value = "NAMES",
                 .help = "a series for each value of these parameters (default: all that vary)"),
     ORCH_OPTION(struct plot_options, plot.facet, TEXT, "facet", .value = "NAME",
                 .help = "one panel for each value of this parameter"),
     ORCH_OPTION(struct plot_options, kind, TEXT, "kind", .letter = 'k', .value = "KIND",
-                .help = "kind of chart: line, scatter, bar, box, histogram, heat (default: by x)"),
+                .help = "line, scatter, bar, box, histogram or heat (default: by the x axis)"),
     ORCH_OPTION(struct plot_options, z, TEXT, "z", .letter = 'z', .value = "VALUE",
-                .help = "with a heat map: the value shown as colour; y is then a parameter"),
+                .help = "with --kind heat: the value shown as colour; -x and -y are parameters"),
     ORCH_OPTION(struct plot_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
                 .help = "only runs that match ('orch help filters')"),
     ORCH_OPTION(struct plot_options, plot.log_x, FLAG, "log-x", .help = "logarithmic x axis"),
@@ -316,7 +316,8 @@ const struct orch_command ORCH_COMMAND_PLOT = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct plot_options),
     .about =
-        "Draws values of runs that ended well against steps, a parameter or another value. Repeats "
+        "Draws values of runs that ended as ok or diverged, against steps, a parameter or another "
+        "value. Repeats "
         "are drawn as their mean, with a 95 % interval or, if there are fewer than 5 runs, with "
         "each run. If a trial has several runs, the newest is used. Runs of different tasks "
         "(" ORCH_TASK_WORDS ") get separate series; --where selects one task, --across combines "

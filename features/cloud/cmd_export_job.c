@@ -9,7 +9,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct orch_export_job_options, to, TEXT, "to", .value = "PLATFORM",
                 .help = "slurm, sagemaker, vertex, azureml, watsonx or k8s"),
     ORCH_OPTION(struct orch_export_job_options, side_by_side, FLAG, "side-by-side",
-                .help = "show each field's place in the documents of all platforms"),
+                .help = "show where each value stands in the documents of all platforms"),
     ORCH_OPTION(struct orch_export_job_options, selector.trial, TEXT, "trial", .value = "N|LABEL",
                 .help = "the trial, by its number or label, if there are several"),
     ORCH_OPTION(struct orch_export_job_options, selector.variant.settings, LIST, "set",
@@ -26,7 +26,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct orch_export_job_options, instances, LIST, "instance", .value = "NAME",
                 .help = "instance, as the platform calls it"),
     ORCH_OPTION(struct orch_export_job_options, time, TEXT, "time", .value = "DURATION",
-                .help = "time limit (default: 95 % quantile of the forecast, rounded up)"),
+                .help = "time limit (default: of the recipe, a stored run or the forecast)"),
     ORCH_OPTION(struct orch_export_job_options, names, LIST, "name", .value = "NAME",
                 .help = "name of the job"),
     ORCH_OPTION(struct orch_export_job_options, images, LIST, "image", .value = "IMAGE",
@@ -94,21 +94,22 @@ const struct orch_command ORCH_COMMAND_EXPORT_JOB = {
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct orch_export_job_options),
-    .about = "Writes the document that the platform's own command submits, with image, command, "
-             "parameters, instance, data, results and time limit. The job runs only this trial, by "
-             "orch in a container image that also contains the repository (the working folder). "
-             "Among the job's results is the bundle trial.orch; after 'orch db merge trial.orch' "
-             "the plan shows the trial as done.\n"
-             "\n"
-             "The instance is the cheapest with the GPUs, cores and memory that the recipe's "
-             "'resources' ask for (share/hardware/training.csv), unless --gpu or --instance is "
-             "given. The time limit comes from --time, else from the recipe, else from the "
-             "forecast for this machine (its 95 % quantile, rounded up).\n"
-             "\n"
-             "The document is checked against the fields, limits and patterns that the platform "
-             "publishes; an error names the field that does not conform. Options that refer to "
-             "your account, such as --role, apply to all platforms; write PLATFORM=VALUE for a "
-             "single platform: --role sagemaker=arn:aws:... See 'orch help cloud'.",
+    .about =
+        "Writes a document (script, YAML or JSON) that you submit with the platform's own "
+        "command, such as sbatch or kubectl. The job runs this trial only. Its container "
+        "image (--image) must contain orch, and the repository as working folder; Slurm and "
+        "watsonx need no image.\n\nAmong the job's results is the bundle trial.orch; after 'orch "
+        "db merge trial.orch' the plan shows the trial as done.\n"
+        "\nThe instance (machine type) is the cheapest in the list "
+        "share/hardware/training.csv that has the GPUs, cores and memory of the recipe's "
+        "'resources', unless --gpu or --instance is given. The time limit comes from --time, "
+        "else from the recipe, else from the stored run's time, else from the forecast for "
+        "this machine (its 95 % quantile, rounded up).\n"
+        "\n"
+        "The document is checked against the fields, limits and patterns that the platform "
+        "publishes; an error names the field that does not conform. Options with names in "
+        "your account, such as --role, apply to every platform. For a single platform write "
+        "its name before the value, as in --role sagemaker=arn:aws:... See 'orch help cloud'.",
     .examples =
         "  orch export job r.recipe --trial 3 --to slurm -o job.sh && sbatch job.sh\n"
         "  orch export job r.recipe train -s lr=0.1 --to k8s --image me/orch --results claim\n"

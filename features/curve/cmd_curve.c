@@ -43,7 +43,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct curve_options, net, TEXT, "net", .letter = 'n', .value = "NAME",
                 .help = "predict the curve of this network, which was not run"),
     ORCH_OPTION(struct curve_options, gpu, TEXT, "gpu", .letter = 'g', .value = "NAME",
-                .help = "with --net: predict for this device of the runs (default: their mean)"),
+                .help = "with --net: a device on which runs were made (default: mean of all)"),
     ORCH_OPTION(struct curve_options, input, TEXT, "input", .letter = 'i', .value = "CxHxW",
                 .help = "with --net: size of one image"),
     ORCH_OPTION(struct curve_options, classes, TEXT, "classes", .value = "N",
@@ -224,9 +224,10 @@ const struct orch_command ORCH_COMMAND_CURVE = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct curve_options),
     .about = "Fits a curve to the loss of each run (a separate curve for each stage of the "
-             "learning rate). The output says when the run reaches a loss or an accuracy, in "
-             "steps, epochs and time ('orch help curves'). With --net the command also predicts "
-             "the curve of a network that was not run, from the curves of the runs' networks.",
+             "learning rate). For --target-loss and --target-accuracy, the output says after how "
+             "many steps and epochs, and how much time, the run reaches the target ('orch help "
+             "curves'). With --net the command also predicts the curve of a network that was not "
+             "run, from the curves of these runs.",
     .examples =
         "orch curve @last --target-accuracy 92%   # how long until 92 %?\n"
         "orch curve --where 'recipe=hw4 and net~resnet' --format csv\n"

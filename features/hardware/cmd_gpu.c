@@ -58,8 +58,8 @@ static const char OWN_FILE[] =
     "      - { name: lab-switch, gbit_s: 40, latency_us: 5 }\n"
     "    prices:\n"
     "      - { gpu: V100, usd_per_hour: 0.5, as_of: 2026-11 }\n"
-    "\n"
-    "Rates are in decimal units, and peaks without sparsity; a multiply-add is two operations. "
+    "\nRates are decimal (1 GB/s is 10^9 bytes per second). Peaks are those without sparsity; a "
+    "multiply-add is two operations. "
     "memory_gb is in 2^30 bytes, as vendors count it, and forecasts reserve 1.3 % of it for the "
     "driver.";
 

@@ -327,14 +327,15 @@ const struct orch_command ORCH_COMMAND_IMPORT = {
     .option_bytes = sizeof(struct import_options),
     .about =
         "The rows of FILE.csv become a table of measurements in the store, beside the runs. The "
-        "measured column (--target) must have finite numbers above 0. Columns without --map keep "
-        "their names. A column from which the target could be computed is kept, but not used for "
+        "measured column (--target) must have finite numbers above 0. Columns that --map does not "
+        "rename keep their names. A column from which the target could be computed is kept, but "
+        "not used for "
         "training. Equal rows are "
         "stored once: importing them again adds nothing. A file of 'orch measurements export' is "
         "imported as it is.\n"
         "With --runs, runs that another tracker recorded become runs of the store, marked as "
-        "imported: they never replace a trial, forecasts do not learn from them, and 'orch best' "
-        "leaves them out unless --imported is given. Importing the same run again adds nothing.",
+        "imported: no recipe reuses them, forecasts do not learn from them, and 'orch best' leaves "
+        "them out unless --imported is given. Importing the same run again adds nothing.",
     .examples = "orch import --runs mlruns\n"
                 "orch import --runs study.db     # of Optuna\n"
                 "orch import --runs bench.json   # of hyperfine, pyperf, pytest-benchmark, ...\n"

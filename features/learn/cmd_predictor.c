@@ -394,11 +394,12 @@ const struct orch_command ORCH_COMMAND_PREDICTOR_EVAL = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct eval_options),
     .about = "Hyperparameters are chosen by 5-fold cross-validation on the mean relative error, "
-             "and printed; GPUs with the same chip share a fold. Test rows whose chip, network or "
-             "number of GPUs is not among the training rows are scored separately. From a column "
-             "'gpu', orch computes columns with the GPU's peaks, bandwidth and so on; from columns "
-             "that describe a layer or a network's work, the operations, bytes and the roofline's "
-             "time. Columns from which the target could "
+             "and printed; the rows of GPUs with the same chip are in one fold. Test rows whose "
+             "chip, network or "
+             "number of GPUs is not among the training rows are scored separately. orch adds "
+             "columns to both tables: from a column 'gpu', the GPU's peak rates, bandwidth and so "
+             "on; from columns that describe a layer or a network, its operations, bytes and "
+             "roofline time. Columns from which the target could "
              "be computed are left out with a warning.",
     .examples =
         "orch predictor eval --train a.csv --test b.csv --target ms --model boost --group gpu",

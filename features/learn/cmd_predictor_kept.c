@@ -348,12 +348,14 @@ const struct orch_command ORCH_COMMAND_PREDICTOR_TRAIN = {
     .max_args = 0,
     .options = TRAIN_OPTIONS,
     .option_bytes = sizeof(struct train_options),
-    .about = "Runs that ended ok and declared a cost (network, batch, ...) give training rows; see "
-             "'orch predictor rows'. Runs of a plain script declare no network or batch "
-             "size. From such runs, orch learns how their parameters determine their wall time, so "
-             "choose runs of one experiment. At least 10 rows are needed.\n\nThe best models "
-             "are printed with their errors; --verbose prints all models. A predictor is kept in "
-             "this store only and not shared.",
+    .about =
+        "Runs that ended ok, and whose plugin declares a 'cost' (network, batch, ...), give "
+        "training rows; see 'orch predictor rows'. A script that is no plugin declares no cost. "
+        "From "
+        "such runs, orch learns how their parameters determine their wall time, so choose the runs "
+        "of one experiment with --where. At least 10 rows are needed.\n\nThe best models "
+        "are printed with their errors; --verbose prints all models. A predictor is kept in "
+        "this store only and not shared.",
     .examples = "orch predictor train\n"
                 "orch predictor train --where 'experiment = fit'   # a script of your own\n"
                 "orch predictor train --no-runs --data justus-conv --target ms --name conv",

@@ -385,7 +385,8 @@ const struct orch_command ORCH_COMMAND_NET_SHOW = {
     .about =
         "Prints one row per layer: its output (C x H x W), activations (number, and memory), "
         "parameters with and without biases, multiply-adds, operations, bytes read and written, "
-        "and the side of the input square on which one output value depends. After the layers come "
+        "and the receptive field: the side of the input square on which one output value depends. "
+        "After the layers come "
         "the totals, each kind of layer's share of the operations, and the memory that training "
         "takes.\n"
         "\n"
@@ -490,7 +491,7 @@ static int run_compare(struct orch_cli *cli, const void *options, GError **error
 const struct orch_command ORCH_COMMAND_NET_COMPARE = {
     .name = "net compare",
     .group = "Networks and hardware",
-    .summary = "compare two networks side by side, with their ratio",
+    .summary = "compare two networks: parameters, operations, memory, and their ratios",
     .usage = "A B",
     .min_args = 2,
     .max_args = 2,

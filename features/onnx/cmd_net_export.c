@@ -201,21 +201,22 @@ const struct orch_command ORCH_COMMAND_NET_EXPORT = {
     .max_args = 1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct export_options),
-    .about = "Exports a network of 'orch net ls' with the weights that a run kept as its artifact "
-             "'weights', with those of a file (--weights), or with the initial values of a "
-             "training (--seed). The model computes what the training plugins compute in "
-             "evaluation: dropout does nothing, batch norms use their running statistics, and "
-             "auxiliary heads are left out.\n"
-             "\n"
-             "The input is called 'input' (N x C x H x W, or N x T tokens), the output 'output'; "
-             "several outputs have the names of their layers in 'orch net show'. The batch may "
-             "have any size unless --batch fixes it. Each initializer has the name of its weight. "
-             "The metadata contain the network, its input and classes; for a run they also contain "
-             "its key, source tree, parameters and the names of its classes.\n"
-             "\n"
-             "The file appears when it is complete. A model of more than 2 GiB, protobuf's limit, "
-             "is written as two files, with the weights in FILE.data (FILE.1.data if an older FILE "
-             "still uses FILE.data).",
+    .about =
+        "Exports a run's network with the run's trained weights (its artifact 'weights'), or a "
+        "network of 'orch net ls' with the weights of a file (--weights) or the initial weights of "
+        "a training (--seed). The model computes what the training plugins compute in evaluation "
+        "mode: dropout does nothing, batch norms use their running statistics, and "
+        "auxiliary heads are left out.\n"
+        "\n"
+        "The input is called 'input' (N x C x H x W, or N x T tokens), the output 'output'; "
+        "several outputs have the names of their layers in 'orch net show'. The batch may "
+        "have any size unless --batch fixes it. Each weight keeps its name. The file's metadata "
+        "contain the network, its input and classes; for a run they also contain its key, source "
+        "tree, parameters and the names of its classes.\n"
+        "\nAn existing FILE is replaced only when the new one is complete. A model of more than 2 "
+        "GiB (protobuf's limit) is written as two files: FILE, and the weights in FILE.data. If an "
+        "existing FILE already has its weights in FILE.data, the new weights are written to "
+        "FILE.1.data, and FILE.data is then removed.",
     .examples =
         "  orch net export @last --onnx model.onnx\n"
         "  orch net export resnet50 --weights resnet50.pth --onnx resnet50.onnx --opset 13\n"

@@ -153,8 +153,9 @@ const struct orch_command ORCH_COMMAND_PACK = {
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct pack_options),
-    .about = "The file holds the runs that the recipe's report uses, the runs that these refer to, "
-             "the artifacts and sources of all these runs, the report as a page and as data, and a "
+    .about = "The file holds the runs that the recipe's report uses, the runs whose files or "
+             "results these used, the artifacts and sources of all these runs, the report as a "
+             "page and as data, and a "
              "list of the contents. 'orch verify' computes every number of the "
              "report again from the runs, on any machine. Sources are included because a pack is "
              "meant for whoever marks your work. Files that look like secret keys are never "

@@ -134,7 +134,7 @@ static const struct orch_option_group GROUPS[] = {
 const struct orch_command ORCH_COMMAND_PALEO = {
     .name = "paleo",
     .group = "Decide",
-    .summary = "compute a step's time by PALEO's formulas, or its roofline bound",
+    .summary = "compute a step's time by PALEO's formulas, or its least time (roofline)",
     .usage = "",
     .max_args = 0,
     .options = OPTIONS,
@@ -142,14 +142,15 @@ const struct orch_command ORCH_COMMAND_PALEO = {
     .groups = GROUPS,
     .about =
         "PALEO (Qi, Sparks, Talwalkar 2017) is an analytical model of training time. This command "
-        "prints what PALEO's program computes for a network of 'orch net ls', a network of "
-        "PALEO's repository (paleo:inception_v3, paleo:resnet50) or a "
-        "table of layers. The output labels what PALEO does not have: the schemes ring and "
-        "hierarchical, --overlap, --all-layers.\n\n--roofline prints the lower bound of the time "
-        "at the peak rates, for each batch size or, with --layers, for each layer. --chart draws "
-        "this roofline for the first batch size: the device's limits (measured by 'orch doctor "
-        "--bench', else nominal), the least time of each layer, and, if plugin layerbench has run "
-        "with by_layer on that network and device, the measured time of each layer.",
+        "prints what PALEO's program computes for a network of 'orch net ls' or of PALEO's "
+        "repository (paleo:inception_v3, paleo:resnet50) or a "
+        "table of layers. The output marks what PALEO's program cannot compute: the schemes ring "
+        "and hierarchical, --overlap, --all-layers.\n\n--roofline prints the least time that a "
+        "step can take at the GPU's peak rates, in one row for each batch size. With --layers, it "
+        "prints one row for each layer at the first batch size. --chart draws this roofline: the "
+        "device's limits (as 'orch doctor --bench' measured them, else from the data sheet) and "
+        "each layer's least time. If plugin layerbench ran this network on the device with "
+        "by_layer, each layer's measured time is added.",
     .examples = "orch paleo --net inception_v3 --gpu K80 --workers 1,2,4,8 --scaling strong "
                 "--batch 128 --dataset 50000\n"
                 "orch paleo --net paleo:inception_v3 --workers 1,2,4,8 --scaling strong --batch "

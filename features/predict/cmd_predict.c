@@ -45,7 +45,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct predict_options, time.parallel, TEXT, "parallel", .value = "WAY=N,...",
                 .help = "data (dp=8, fsdp=8), tensor (tp=2), pipeline (pp=4), expert (ep=8), best"),
     ORCH_OPTION(struct predict_options, time.scheme, TEXT, "scheme", .value = "NAME",
-                .help = "ring, tree, butterfly, one-to-all or hierarchical"),
+                .help = "gradient exchange: ring, tree, butterfly, one-to-all or hierarchical"),
     TIME_PRICE_OPTIONS(AT(time.price), AT(time.cloud), AT(time.spot)),
     ORCH_OPTION(struct predict_options, time.price_kwh, TEXT, "price-kwh", .value = "USD",
                 .help = "price of electricity, for the cost of the GPUs' energy"),
@@ -65,7 +65,7 @@ static const struct orch_option OPTIONS[] = {
                 .help = "ignore measurements of this source: timm, lambda, ..."),
     ORCH_OPTION(struct predict_options, time.calibrate, LIST, "calibrate", .value = "RUN",
                 .help = "fit the forecast to this run of yours"),
-    TIME_SHARE_OPTIONS(AT(time.ppp_comp), AT(time.ppp_comm), " or measured"),
+    TIME_SHARE_OPTIONS(AT(time.ppp_comp), AT(time.ppp_comm), ", or 'measured'"),
     ORCH_OPTION(struct predict_options, experiment, TEXT, "experiment", .value = "NAME",
                 .help = "forecast a run of this experiment"),
     ORCH_OPTION(struct predict_options, sweeps, LIST, "sweep", .letter = 'x',
@@ -223,16 +223,20 @@ const struct orch_command ORCH_COMMAND_PREDICT = {
     .groups = GROUPS,
     .about =
         "Prints the time of a step, an epoch and the whole training (with a 90 % interval), the "
-        "cost, the assumptions, and the basis of the forecast.\n\nThe basis (tier) is one of "
-        "seven. "
-        "measured: the store has runs of this setting. fitted: a predictor trained on the store's "
-        "runs of this GPU. The next three use your runs and published step times. same-step: of "
-        "this network and GPU. same-chip: of other networks. same-network: of other GPUs. "
-        "transferred: an analytical model fitted to public measurements. prior: a roofline "
-        "from the GPU's data sheet.\n\nFor a script of your own, --experiment forecasts the wall "
+        "cost, the assumptions, and the basis of the forecast.\n\nThe basis (tier) is the first of "
+        "these that has data:\n"
+        "\n"
+        "  measured      the store's runs of this setting\n"
+        "  fitted        a predictor trained on the store's runs of this GPU\n"
+        "  same-step     step times of this network on this GPU, yours and published ones\n"
+        "  same-chip     step times of other networks on this GPU\n"
+        "  same-network  step times of this network on other GPUs\n"
+        "  transferred   an analytical model, fitted to public measurements\n"
+        "  prior         the roofline of the GPU's data sheet\n\nFor a script of your own, "
+        "--experiment forecasts the wall "
         "time of one run with the parameters of -x ('orch help predictors'). Train a predictor "
         "first: orch predictor train --where 'experiment = NAME'.\n\n'orch predictor score' rates "
-        "past forecasts, 'orch curve' predicts loss curves, 'orch paleo' PALEO's times.",
+        "past forecasts, and 'orch curve' predicts loss curves.",
     .examples = "orch predict --gpu V100 --net resnet50   # 90 epochs of ImageNet\n"
                 "orch predict --gpu all --net resnet-cifar:44 --dataset cifar10   # ranked\n"
                 "orch predict --gpu all --net resnet50 --deadline 36h --pareto gpus.svg\n"

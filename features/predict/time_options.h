@@ -28,7 +28,7 @@ struct time_options {
 #define TIME_NETWORK_OPTIONS(net, net_table, input, classes)                                       \
     TIME_OPTION("net", 'n', "NAME", ORCH_OPT_TEXT, net, "a network of 'orch net ls', or a file (.onnx, .jsonl, .csv)"),\
     TIME_OPTION("net-table", 0, "FILE.csv", ORCH_OPT_TEXT, net_table,                                         \
-     "read the layers of --net NAME from a table"),                                                \
+     "a table of layers in which --net NAME is looked up"),                                                \
     TIME_OPTION("input", 'i', "CxHxW", ORCH_OPT_TEXT, input, "size of one image"),                            \
     TIME_OPTION("classes", 0, "N", ORCH_OPT_TEXT, classes, "outputs of the classifier")
 #define TIME_WORK_OPTIONS(dataset, batches, workers, scaling)                                      \

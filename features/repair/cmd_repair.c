@@ -285,8 +285,9 @@ const struct orch_command ORCH_COMMAND_DB_REPAIR = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct repair_options),
     .about =
-        "The damaged file is not changed: a copy of it is read. Only runs whose rows give the "
-        "recorded digest are recovered. Missing runs are looked for in backups beside the damaged "
+        "The damaged file is not changed: a copy of it is read. Only runs whose content matches "
+        "their recorded digest are recovered. Missing runs are looked for in backups beside the "
+        "damaged "
         "file, in the files of other hosts (shards/), and in the folders of unfinished trials.\n\n"
         "The output lists what was lost. The exit status is 0 when nothing was lost, else 7.",
     .run = run_repair,

@@ -175,9 +175,10 @@ const struct orch_command ORCH_COMMAND_CHECKOUT = {
     .usage = "RUN [DIR]",
     .min_args = 1,
     .max_args = 2,
-    .about = "The tree includes uncommitted and untracked files as they were when the run started, "
-             "and the files under the recipe's key 'keep'. Your own work tree, index and branches "
-             "are not touched. DIR must be empty or absent; default: run-KEY.",
+    .about =
+        "The tree includes uncommitted and untracked files as they were when the run started, and "
+        "the files that the recipe's key 'keep' names. Your own work tree, index and branches "
+        "are not touched. DIR must be empty or absent; default: run-KEY.",
     .examples = "  orch checkout @last /tmp/then",
     .run = run,
 };

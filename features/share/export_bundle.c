@@ -133,10 +133,9 @@ const struct orch_command_part ORCH_PART_EXPORT_BUNDLE = {
     .command = "export",
     .options = OPTIONS,
     .option_bytes = sizeof(struct bundle_options),
-    .about =
-        "\n\n"
-        "--bundle writes the runs themselves with what belongs to them (recipes, artifacts, public "
-        "notes; all runs unless some are named) for 'orch db merge' ('orch help sharing').",
+    .about = "\n\n--bundle writes the runs themselves (all, or those that you name), with their "
+             "recipes, artifacts and public notes, into a file that 'orch db merge' adds to "
+             "another store ('orch help sharing').",
     .examples = "  orch export --bundle mine.orch --where 'who = ada'",
     .is_alone = true,
     .is_asked = is_asked,

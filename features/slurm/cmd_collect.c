@@ -92,8 +92,8 @@ const struct orch_command ORCH_COMMAND_COLLECT = {
              "from the trial's journal (the record that it wrote) and the final state of its job. "
              "'orch run', 'orch ls' and "
              "'orch status' begin by collecting, too. Slurm is asked at most once a minute, for "
-             "all jobs together. A trial stays open while neither its journal nor Slurm says how "
-             "it ended. Collecting twice changes nothing. See 'orch help slurm'.",
+             "all jobs together. A trial is recorded only when its journal or Slurm says how it "
+             "ended. Collecting twice changes nothing. See 'orch help slurm'.",
     .examples = "  orch collect\n"
                 "  orch collect --json | jq '.runs[].state'\n"
                 "  orch collect --without-slurm    # the cluster cannot be asked any more",

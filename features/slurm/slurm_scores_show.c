@@ -184,10 +184,11 @@ const struct orch_command_part ORCH_PART_SCORE_SLURM = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct scores_options),
     .about = "\n"
-             "\n--slurm compares the forecasts that set --time and --mem of Slurm jobs with "
-             "Elapsed and MaxRSS of sacct. Column 'within' is the share of times inside the 90 % "
-             "interval, or of memory sizes up to the 95 % quantile. Column 'within_request' is the "
-             "share of values up to --time or --mem.",
+             "\n--slurm compares the forecasts that set --time and --mem of Slurm jobs with the "
+             "time (Elapsed) and the memory (MaxRSS) that sacct reports. Column 'within' is the "
+             "share of jobs whose time was inside the forecast's 90 % interval, or whose memory "
+             "was up to its 95 % quantile. Column 'within_request' is the share of jobs that used "
+             "at most --time or --mem.",
     .examples = "  orch predictor score --slurm",
     .is_alone = true,
     .is_asked = is_asked,

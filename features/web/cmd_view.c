@@ -99,14 +99,14 @@ const struct orch_command ORCH_COMMAND_VIEW = {
     .max_args = 2,
     .options = OPTIONS,
     .option_bytes = sizeof(struct view_options),
-    .about =
-        "A view is a page of 'orch serve' with its filter, columns, runs and ranges, stored as its "
-        "address from '#/' on. 'orch serve' lists the saved views, and shows pinned views at the "
-        "top of every page. Views stay in this store; with --public they are shared with your "
-        "runs. If several people have a view of the same name, yours is used; --of WHO "
-        "selects a colleague's. Pinning or removing a colleague's view changes only "
-        "this store; sharing it makes a copy that is yours. With --instead-of a view is not "
-        "replaced if somebody else has changed it in the meantime.",
+    .about = "A view is a page of 'orch serve' with its filter, columns, runs and ranges, stored "
+             "as the part of its address that begins with '#/'. 'orch serve' lists the saved "
+             "views, and shows pinned views at the "
+             "top of every page. Views stay in this store; with --public they are shared with your "
+             "runs. If several people have a view of the same name, yours is used; --of WHO "
+             "selects a colleague's. Pinning or removing a colleague's view changes only "
+             "this store; sharing it makes a copy that is yours. With --instead-of a view is not "
+             "replaced if somebody else has changed it in the meantime.",
     .examples = "  orch view                              # list the saved views\n"
                 "  orch view best '#/runs?where=val_acc%3E0.9' --pin\n"
                 "  orch view best --remove",
