@@ -156,7 +156,7 @@ const struct orch_command ORCH_COMMAND_PALEO = {
                 "orch paleo --net paleo:inception_v3 --workers 1,2,4,8 --scaling strong --batch "
                 "128 --network pcie3\n"
                 "orch paleo --net alexnet --workers 4 --parallel hybrid --split classifier.1\n"
-                "orch paleo --roofline --net vgg16 --gpu T4 --batch 1,8,64,512   # will it fit?\n"
+                "orch paleo --roofline --net vgg16 --gpu T4 --batch 1,8,64,512   # which fit?\n"
                 "orch paleo --roofline --net resnet18 --gpu here --batch 16 --chart roofline.svg",
     .run = run,
 };
