@@ -59,12 +59,13 @@ static bool say_no_metric(const struct orch_bisect *bisect, const struct end end
     g_autoptr(GString) hint = g_string_new(NULL);
     for (int i = 0; i < 2; i++) {
         g_autofree char *names = ends[i].run ? names_of(bisect, ends[i].run) : NULL;
-        g_string_append_printf(hint, "%sthe %s commit %.8s prints %s", i ? "; " : "", NAMES[i],
-                               ends[i].row->is->commit, names ? names : "no number");
+        g_string_append_printf(hint, "%sat the %s commit %.8s it prints %s", i ? "; " : "",
+                               NAMES[i], ends[i].row->is->commit, names ? names : "no number");
     }
     if (ends[0].row->skipped && ends[1].row->skipped)
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint->str,
-                       "the good and the bad commit print no value of '%s'", metric);
+                       "the command prints no value of '%s' at the good and at the bad commit",
+                       metric);
     else
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint->str,
                        "the command prints no value of '%s' at the %s commit", metric,

@@ -112,8 +112,8 @@ static bool warn_of_changes(struct orch_cli *cli, struct orch_workspace *workspa
 {
     const struct orch_source *source = orch_workspace_source(workspace, error);
     if (source && source->dirty)
-        orch_cli_warn(cli, "your uncommitted changes are neither run nor changed: each commit runs "
-                           "in a folder of its own");
+        orch_cli_warn(cli, "your uncommitted changes are not tested and stay as they are: each "
+                           "commit runs in a folder of its own");
     return source != NULL;
 }
 

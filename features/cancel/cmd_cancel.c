@@ -95,10 +95,10 @@ static void print_result(struct orch_cli *cli, const struct orch_executor *execu
         orch_cli_info(cli, "cancelled %u trial%s; %s", away, orch_plural(away),
                       executor->after_cancel);
     if (!cli->json && (here || !away))
-        orch_cli_info(
-            cli,
-            "cancelled %u trial%s of this machine; the 'orch run' that started %s records this",
-            here, orch_plural(here), here == 1 ? "it" : "them");
+        orch_cli_info(cli,
+                      "cancelled %u trial%s on this machine; the 'orch run' that started %s stores "
+                      "the results so far",
+                      here, orch_plural(here), here == 1 ? "it" : "them");
 }
 
 static int run(struct orch_cli *cli, const void *options, GError **error)

@@ -97,7 +97,7 @@ static bool find(struct orch_cli *cli, const struct orch_cli_job_selector *selec
     struct orch_named_run named = {0};
     bool ok = store && orch_named_run_find(store, cli->args[0], false, &named, error);
     if (ok && !named.run) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "name the run's recipe, and --trial",
+        orch_error_set(error, ORCH_ERROR_USAGE, "name its recipe instead, and --trial TRIAL",
                        "run '%s' has not ended", cli->args[0]);
         ok = false;
     }

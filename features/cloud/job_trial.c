@@ -113,8 +113,9 @@ const struct orch_plan_item *orch_job_trial_of_run(const struct orch_plan *plan,
             strcmp(plan->items[i].fingerprint, run->fingerprint) == 0)
             return &plan->items[i];
     orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                   "parameters, files or the plugin changed since: give the recipe and --trial",
-                   "'%s' no longer has the trial of run %s", plan->expansion->name,
+                   "its parameters, files or plugin have changed since that run: name the recipe, "
+                   "and a trial with --trial",
+                   "recipe '%s' no longer has the trial of run %s", plan->expansion->name,
                    orch_run_short_key(run->key));
     return NULL;
 }
@@ -124,7 +125,7 @@ char **orch_job_run_words(const struct orch_run *run, int *out_count, GError **e
     g_autoptr(json_t) argv = run->argv ? json_loads(run->argv, 0, NULL) : NULL;
     const char *command = json_string_value(json_array_get(argv, 1));
     if (json_array_size(argv) < 3 || !command || strcmp(command, "run") != 0) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "name a recipe and a --trial",
+        orch_error_set(error, ORCH_ERROR_USAGE, "name the recipe, and a trial with --trial",
                        "run %s was not made by 'orch run', so no recipe describes its job",
                        orch_run_short_key(run->key));
         return NULL;

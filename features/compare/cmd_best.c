@@ -153,8 +153,8 @@ static void print_margin(const struct request *r, const struct orch_ranking *ran
                                 : ": not more than noise";
     orch_cli_print("ahead of %s by %s%s", other, margin->str, verdict);
     if (is_infinite)
-        orch_cli_info(r->cli, "hint: -w '%s %s' leaves this setting out", r->ranked_by.metric,
-                      r->ranked_by.larger_wins ? "< inf" : "> -inf");
+        orch_cli_info(r->cli, "hint: -w '%s %s' leaves out the setting with the infinite value",
+                      r->ranked_by.metric, r->ranked_by.larger_wins ? "< inf" : "> -inf");
 }
 
 /* Prints the test behind that on a line of its own. */

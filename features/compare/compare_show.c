@@ -247,7 +247,7 @@ static void print_libraries(struct orch_cli *cli, const struct orch_comparison *
     for (int i = 0; i < 2; i++)
         if (older[i])
             orch_cli_info(cli,
-                          "times: %u run%s of side %c left out, made with another version of "
+                          "times leave out %u run%s of side %c, made with another version of "
                           "LibTorch or PyTorch than the newest run of that side",
                           older[i], orch_plural(older[i]), 'A' + i);
 }
@@ -325,7 +325,8 @@ static void print_method(struct orch_cli *cli, const struct orch_comparison *c)
     if (base_b && !same_base)
         orch_cli_info(cli, "B: %s", base_b);
     if (alone)
-        orch_cli_info(cli, "%u run%s without a partner left out", alone, orch_plural(alone));
+        orch_cli_info(cli, "left out: %u run%s without a partner on the other side", alone,
+                      orch_plural(alone));
     g_autofree char *disturbed =
         orch_disturbed_text(c->disturbed_left_out, c->disturbed_kept, "--disturbed");
     if (any_time && disturbed)

@@ -227,7 +227,7 @@ static bool add_pair(struct orch_sure_sampling *s, unsigned pair, struct block *
         orch_metric_kind_of(s->request->metric, s->out->unit).scale == ORCH_SCALE_LOG;
     if (s->out->is_ratio && !(value[0] > 0 && value[1] > 0)) {
         orch_error_set(error, ORCH_ERROR_CHECK, "compare another metric",
-                       "'%s' is not above 0 in repeat %d, so B / A cannot be computed",
+                       "'%s' is not above 0 in repeat %d, so the ratio B / A cannot be computed",
                        s->request->metric, repeat_of(s, pair));
         return false;
     }

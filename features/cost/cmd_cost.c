@@ -341,8 +341,8 @@ static void print_prices(struct orch_cli *cli, const struct orch_device_prices *
     print_texts(cli, "prices of an hour", used);
     print_texts(cli, "no price is known of", unknown);
     if (unknown->len)
-        orch_cli_info(cli, "  hint: --price GPU=USD (cpu=USD for every processor), or 'prices:' of "
-                           "your hardware file ('orch gpu ls --help')");
+        orch_cli_info(cli, "  hint: give it with --price GPU=USD (cpu=USD for every processor), or "
+                           "under 'prices:' in your hardware file ('orch gpu ls --help')");
     if (idle->len)
         print_texts(cli, "--price names devices that no run used", idle);
 }

@@ -82,8 +82,8 @@ static bool find_batch(struct speed_item *s, GError **error)
             orch_error_set(error, ORCH_ERROR_USAGE,
                            "sweep workers and batch together with 'zip', so that batch x workers "
                            "stays the same",
-                           "the synchronous model needs one batch of all workers together, found "
-                           "%g and %g images",
+                           "in the synchronous model, all workers together have the same batch in "
+                           "each measurement; found %g and %g images",
                            s->options.total_batch, p->batch);
             return false;
         }

@@ -88,7 +88,7 @@ static int find_device(const struct orch_curve_set *set, const char *wanted, GEr
         return -1;
     g_ptr_array_add(names, NULL);
     g_autofree char *all = g_strjoinv("; ", (char **)names->pdata);
-    g_autofree char *hint = g_strdup_printf("the runs are of: %s", all);
+    g_autofree char *hint = g_strdup_printf("these runs were made on: %s", all);
     orch_error_set(
         error, ORCH_ERROR_USAGE, hint,
         "option '--gpu': none of these runs was made on '%s', so the effect of this GPU is unknown",

@@ -50,7 +50,7 @@ static bool put_all(struct orch_cli *cli, const GPtrArray *runs, bool dry_run,
             orch_cli_warn(cli, "run '%s': %s", run->id, (const char *)run->notes->pdata[j]);
         if (run->is_cut)
             orch_cli_warn(cli,
-                          "run '%s' is larger than what a run may hold: the rest of it is left out",
+                          "run '%s' is larger than a run may be in the store: its rest is left out",
                           run->id);
     }
     return true;

@@ -115,8 +115,8 @@ static bool write_rows(struct orch_cli *cli, const struct share_options *o, cons
     g_string_free(text, TRUE);
     if (ok)
         orch_cli_info(cli,
-                      "%u row%s for 'orch import'; left out: %u (on CPUs, or of networks without a "
-                      "public name)",
+                      "%u row%s for 'orch import'; %u left out, which are measured on CPUs, or of "
+                      "networks without a public name",
                       rows->len, orch_plural(rows->len), left);
     return ok;
 }

@@ -159,7 +159,7 @@ static bool check_names(const struct reading *r, GError **error)
         const struct column *other = g_hash_table_lookup(seen, c->name);
         if (other) {
             orch_error_set(error, ORCH_ERROR_USAGE, "leave one of the two columns out with --drop",
-                           "columns '%s' and '%s' are both called '%s'", other->own, c->own,
+                           "columns '%s' and '%s' would both be called '%s'", other->own, c->own,
                            c->name);
             return false;
         }

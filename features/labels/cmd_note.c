@@ -69,7 +69,7 @@ static int run_note(struct orch_cli *cli, const void *options, GError **error)
         return -1;
     if (!writes || cli->json)
         return print_notes(cli, store, key ? key : cli->args[0], error) ? ORCH_EXIT_OK : -1;
-    orch_cli_info(cli, "noted at run %s%s", orch_run_short_key(key),
+    orch_cli_info(cli, "added the note to run %s%s", orch_run_short_key(key),
                   o->is_public ? ", for everybody" : "");
     return ORCH_EXIT_OK;
 }
@@ -152,7 +152,8 @@ static int run_name(struct orch_cli *cli, const void *options, GError **error)
     }
     orch_cli_info(cli, "run %s is '%s' now", orch_run_short_key(key), cli->args[1]);
     if (taken)
-        orch_cli_warn(cli, "the name '%s' still means run %s, which has it, too, and began later",
+        orch_cli_warn(cli,
+                      "the name '%s' still means run %s, which also has this name and began later",
                       cli->args[1], orch_run_short_key(taken));
     return ORCH_EXIT_OK;
 }

@@ -85,7 +85,7 @@ static void print_tally(struct orch_cli *cli, const struct orch_rows_tally *tall
         {tally->other_graphs, "ran with CUDA graphs where the network's newest run on the device "
                               "did not, or the reverse"},
         {tally->forward, "ran epochs without training the network (no 'training' in the cost)"},
-        {tally->unmeasured, "recorded nothing that the target follows from"}};
+        {tally->unmeasured, "recorded nothing from which the target can be computed"}};
     orch_cli_info(cli, "%" G_GINT64_FORMAT " row%s of runs that ended ok", tally->rows,
                   orch_plural(tally->rows));
     for (size_t i = 0; i < G_N_ELEMENTS(left); i++)

@@ -122,8 +122,8 @@ static bool read_header(struct operators_reading *r, const json_t *line,
     g_autofree char *text = why ? shown(why) : NULL;
     if (why)
         note(notes, g_strdup_printf("'%s': the batch of %" G_GINT64_FORMAT
-                                    " is fixed (%s), so one sample is a whole batch, and --batch "
-                                    "is a number of such batches",
+                                    " is fixed in the file (%s), so orch takes a whole batch for "
+                                    "one sample: --batch 2 means 2 such batches",
                                     r->file, r->batch, text));
     const char *axis = orch_json_text(fixed, "batch_axis", NULL);
     g_autofree char *where = axis ? shown(axis) : NULL;
@@ -223,8 +223,8 @@ static void note_unknown(const struct operators_reading *r, GPtrArray *notes)
     for (guint i = 0; i < count; i++) {
         g_autofree char *text = shown(names[i]);
         int times = GPOINTER_TO_INT(g_hash_table_lookup(r->unknown, names[i]));
-        note(notes, g_strdup_printf("'%s': operator '%s' is not known, so only the bytes that this "
-                                    "operator reads and writes are counted (%d time%s)",
+        note(notes, g_strdup_printf("'%s': operator '%s' is not known, so only the bytes that it "
+                                    "reads and writes are counted; it occurs %d time%s",
                                     r->file, text, times, times == 1 ? "" : "s"));
     }
 }
@@ -275,7 +275,8 @@ static bool check_input(const struct operators_reading *r, struct orch_net_shape
     if ((!asked.c || asked.c == own->c) && (!asked.h || asked.h == own->h) &&
         (!asked.w || asked.w == own->w))
         return true;
-    orch_error_set(error, ORCH_ERROR_USAGE, "export the model again with inputs of that size",
+    orch_error_set(error, ORCH_ERROR_USAGE,
+                   "export the model again with inputs of the size that you need",
                    "'%s': the input of %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT "x%" G_GINT64_FORMAT
                    " is fixed",
                    r->file, own->c, own->h, own->w);

@@ -206,7 +206,7 @@ static bool check_parallel(const char *name, GError **error)
     static const char *const names[] = {"data", "model", "hybrid", NULL};
     if (!name || g_strv_contains(names, name))
         return true;
-    orch_error_set(error, ORCH_ERROR_USAGE, "data, model, hybrid",
+    orch_error_set(error, ORCH_ERROR_USAGE, "use data, model or hybrid",
                    "option '--parallel': unknown value '%s'", name);
     return false;
 }

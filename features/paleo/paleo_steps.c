@@ -338,8 +338,8 @@ static bool check_hybrid(const struct orch_time_question *q, GError **error)
             continue;
         orch_error_set(error, ORCH_ERROR_USAGE,
                        "use up to 8 workers, or --parallel data for any number",
-                       "PALEO's hybrid parallelism is not defined for %" G_GINT64_FORMAT
-                       " workers: it models up to 8, on two switches",
+                       "PALEO's hybrid parallelism cannot be computed for %" G_GINT64_FORMAT
+                       " workers: PALEO describes it for at most 8",
                        q->workers[w]);
         return false;
     }

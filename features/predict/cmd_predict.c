@@ -133,10 +133,10 @@ static bool options_fit(const struct orch_cli *cli, const struct predict_options
         return refuse("add --experiment NAME", "option '--sweep' does nothing without --experiment",
                       error);
     if (asks_for_serving(cli, t))
-        return refuse("--forward-only times one pass over whole sequences (a prompt); 'orch "
+        return refuse("--forward-only forecasts one pass over whole sequences (a prompt); 'orch "
                       "predictor train' learns from a table of a server's kernels",
-                      "serving is not forecast: 'orch predict' times trainings and single passes, "
-                      "not requests that a server batches, its caches and generated tokens",
+                      "serving is not forecast: 'orch predict' forecasts trainings and single "
+                      "passes, not a server's batches of requests, caches and generated tokens",
                       error);
     if (cli->arg_count)
         return refuse("name a network with --net and a GPU with --gpu; for runs use 'orch curve'",

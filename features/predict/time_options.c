@@ -76,8 +76,8 @@ static bool read_precision(struct orch_time_question *q, const char *text, bool 
     g_autofree char *lower = g_ascii_strdown(text, -1);
     if (q->format != ORCH_FORMAT_16 && !(q->net && orch_net_is_attention(q->net))) {
         orch_error_set(error, ORCH_ERROR_USAGE, "use bf16 or fp16",
-                       "option '--precision': steps in %s are forecast for transformers, and '%s' "
-                       "is not one",
+                       "option '--precision': steps in %s are forecast only for transformers, and "
+                       "'%s' is not one",
                        text, q->net ? q->net->name : "a layer table");
         return false;
     }
@@ -322,7 +322,7 @@ static bool read_checkpointing(const struct time_options *o, struct orch_time_qu
         orch_net_group_by_names(q->net);
     if (!o->checkpointing)
         return true;
-    const char *why = o->forward_only           ? "--forward-only keeps none"
+    const char *why = o->forward_only           ? "--forward-only keeps no activations"
                       : !q->net                 ? "a layer table has no groups of layers"
                       : q->net->group_count < 3 ? "the network has no groups of layers"
                                                 : NULL;
@@ -411,18 +411,20 @@ static bool read_parallel(const struct time_options *o, struct orch_time_questio
     const struct orch_parallel *p = &q->parallel;
     bool is_given = o->workers || q->gpu != o->gpu;
     if (is_given && (q->worker_count > 1 || q->workers[0] != orch_parallel_devices(p))) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "leave the number out, or use '--parallel best'",
-                       "option '--parallel': '%s' describes %d device%s, but %s are asked for",
-                       o->parallel, (int)orch_parallel_devices(p),
-                       orch_plural(orch_parallel_devices(p)), asked);
+        orch_error_set(
+            error, ORCH_ERROR_USAGE, "leave the number out, or use '--parallel best'",
+            "option '--parallel': '%s' describes %d device%s, but --gpu or --workers asks for %s",
+            o->parallel, (int)orch_parallel_devices(p), orch_plural(orch_parallel_devices(p)),
+            asked);
         return false;
     }
     if (q->per_node && (q->per_node % p->tp ||
                         orch_parallel_devices(p) % MIN(q->per_node, orch_parallel_devices(p)))) {
-        orch_error_set(
-            error, ORCH_ERROR_USAGE, "use a --per-node that divides the number of devices",
-            "option '--parallel': the %d devices of '%s' do not fill nodes of %d devices",
-            (int)orch_parallel_devices(p), o->parallel, (int)q->per_node);
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "use a --per-node that divides the number of devices",
+                       "option '--parallel': the %d devices of '%s' do not fill whole nodes of %d "
+                       "devices (--per-node)",
+                       (int)orch_parallel_devices(p), o->parallel, (int)q->per_node);
         return false;
     }
     orch_time_question_set_parallel(q, p, q->batches[0]);
@@ -600,7 +602,8 @@ static bool read_grid(const char *text, struct orch_time_question *q, GError **e
     if (orch_real_parse(text, &q->grid_g) && q->grid_g >= 0 && q->grid_g <= 5000)
         return true;
     g_autofree char *known = orch_grid_names();
-    g_autofree char *hint = g_strdup_printf("use %s, or grams a kWh: --grid 56", known);
+    g_autofree char *hint =
+        g_strdup_printf("use %s, or the grams of CO2 per kWh, for example --grid 56", known);
     orch_error_set(error, ORCH_ERROR_USAGE, hint, "option '--grid': unknown grid '%s'", text);
     return false;
 }
@@ -640,8 +643,8 @@ static bool check_nodes(const struct orch_time_question *q, GError **error)
     orch_error_set(error, ORCH_ERROR_USAGE,
                    "add --network, for example ethernet25 or infiniband-hdr ('orch gpu links' "
                    "lists them)",
-                   "with %d workers, %d in a node, a network between the nodes must be named",
-                   (int)most, (int)q->per_node);
+                   "%d workers with %d in each node need a network between the nodes", (int)most,
+                   (int)q->per_node);
     return false;
 }
 

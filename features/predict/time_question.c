@@ -137,8 +137,8 @@ static void hint_larger_input(struct orch_net_request request, const struct orch
     if (!net)
         return;
     g_autofree char *hint =
-        g_strdup_printf("images of %s, enlarged: --input %dx%dx%d", set->name, (int)net->input.c,
-                        (int)net->input.h, (int)net->input.w);
+        g_strdup_printf("to enlarge the images of %s: --input %dx%dx%d", set->name,
+                        (int)net->input.c, (int)net->input.h, (int)net->input.w);
     g_autofree char *what = g_strndup((*error)->message, strcspn((*error)->message, "\n"));
     int code = (*error)->code;
     g_clear_error(error);

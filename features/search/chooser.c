@@ -341,8 +341,8 @@ static bool breaks_by_others(const struct orch_limit_forecasts *limits,
     g_autofree char *low = orch_number_format(range.low), *high = orch_number_format(range.high);
     orch_error_set(error, ORCH_ERROR_RECIPE,
                    "to run this setting anyway, set its values without a search",
-                   "judged by the %u settings that have ended, the setting's %s is %s to %s%s (90 "
-                   "%%), which breaks the limit '%s'",
+                   "predicted from the %u settings that have ended, this setting's %s is %s to "
+                   "%s%s (90 %%), which breaks the limit '%s'",
                    settings, broken->metric, low, high, broken->unit, broken->text);
     return true;
 }

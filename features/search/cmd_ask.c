@@ -48,7 +48,8 @@ struct question {
 
 static bool usage(GError **error, const char *hint, const char *option, const char *value)
 {
-    orch_error_set(error, ORCH_ERROR_USAGE, hint, "option '%s': '%s' does not fit", option, value);
+    orch_error_set(error, ORCH_ERROR_USAGE, hint, "option '%s': '%s' is not a valid value", option,
+                   value);
     return false;
 }
 
@@ -85,7 +86,7 @@ static bool read_question(struct question *q, const struct ask_options *o, GErro
         return usage(error, "name the experiment whose runs are the results so far", "--experiment",
                      "");
     if (o->seed && (!orch_int_parse(o->seed, &seed) || seed < 0))
-        return usage(error, "a whole number from 0", "--seed", o->seed);
+        return usage(error, "use a whole number of at least 0", "--seed", o->seed);
     q->search.seed = (uint64_t)seed;
     return true;
 }

@@ -44,8 +44,8 @@ static void print(struct orch_cli *cli, const struct orch_slurm_submission *s,
                       s->held);
     if (s->waiting)
         orch_cli_info(cli,
-                      "%u trial%s not submitted: the best of other trials must be known first. Run "
-                      "the same command again when those trials have ended",
+                      "%u trial%s not submitted: parameters come from the best of other trials. "
+                      "Run the same command again when those trials have ended",
                       s->waiting, s->waiting == 1 ? " was" : "s were");
     if (s->unchosen)
         orch_cli_info(cli,
@@ -96,7 +96,7 @@ static void print_stopped(struct orch_cli *cli, const GPtrArray *told)
                       "%u submitted trial%s asked to stop early (pruned): %s within %d s if the "
                       "nodes see this folder",
                       told->len, told->len == 1 ? " was" : "s were",
-                      told->len == 1 ? "it does" : "they do", ORCH_PRUNE_REQUEST_S);
+                      told->len == 1 ? "it stops" : "they stop", ORCH_PRUNE_REQUEST_S);
 }
 
 /* Says once for each experiment when its rule looks. */

@@ -163,8 +163,8 @@ static bool show(struct orch_cli *cli, void *options, const struct orch_subject 
     if (!scores)
         return false;
     if (!scores->len && !cli->json)
-        orch_cli_info(cli,
-                      "no Slurm job that has both a forecast and an account has ended well yet");
+        orch_cli_info(cli, "no Slurm job with both a forecast and a record in Slurm's accounting "
+                           "has ended well yet");
     struct orch_table *table = orch_table_new(headers);
     for (guint i = 0; i < scores->len; i++) {
         const struct orch_slurm_score *score = scores->pdata[i];

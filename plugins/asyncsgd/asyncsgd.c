@@ -275,8 +275,8 @@ static bool adapt(struct asyncsgd_params *p, const struct orch_session *session,
         return has_images(p, session, error);
     orch_error_set(error, ORCH_ERROR_RECIPE,
                    "leave out 'ranks' of the resources, or set it to servers + learners",
-                   "%d ranks, but %d servers and %d learners need one each", ranks, (int)p->servers,
-                   (int)p->learners);
+                   "%d ranks were started, but %d servers and %d learners need one each", ranks,
+                   (int)p->servers, (int)p->learners);
     return false;
 }
 

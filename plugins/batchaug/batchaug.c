@@ -108,7 +108,7 @@ static void note_gradient(const struct params *p, const struct orch_session *s)
                            "%d images at once and update their running statistics %d times a step",
                            copies, batch, batch, copies);
     else
-        orch_training_note(host, "gradient of %d x %d images at once: batch norms see all %d",
+        orch_training_note(host, "gradients are of %d x %d images at once: batch norms see all %d",
                            copies, batch, copies * batch);
 }
 
@@ -121,7 +121,8 @@ static void note_settings(const struct orch_session *s, int64_t copies)
     for (size_t i = 0; i < schedule->milestone_count; i++)
         within += schedule->milestones[i] < schedule->epochs;
     if (within < (int)schedule->milestone_count)
-        orch_training_note(s->host, "%d of %d drops of the learning rate fall within the %g epochs",
+        orch_training_note(s->host,
+                           "only %d of the %d drops of the learning rate come within the %g epochs",
                            within, (int)schedule->milestone_count, schedule->epochs);
     if (copies > 1 && orch_work_transforms(s->training, &transforms, NULL) &&
         transforms.count == orch_work_normalisation(s->training).count)

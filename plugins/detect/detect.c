@@ -255,7 +255,7 @@ static bool check_weights(const struct detect_params *p, GError **error)
 {
     if (!orch_detect_is_mode(p, "full") && !p->t.weights)
         orch_error_set(error, ORCH_ERROR_RECIPE, "set weights, e.g. \"${pretrain.weights}\"",
-                       "mode '%s' begins with the weights of a detector", p->mode);
+                       "mode '%s' needs the weights of a detector to begin with", p->mode);
     else if (orch_detect_is_mode(p, "feature") && (p->t.freeze || p->t.layer_rates.count))
         orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
                        "'freeze' and 'layer_rates' need mode 'full': in mode 'feature' only the "

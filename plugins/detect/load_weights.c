@@ -111,7 +111,7 @@ static int *choose_rows(struct orch_detect *detect, char *const *theirs, GError 
     }
     orch_error_set(error, ORCH_ERROR_RECIPE, "train on these classes first: mode: full",
                    "mode 'test': the weights have no class %s; their classes are %s", missing->str,
-                   known ? known : "the weights have another number of classes, without names");
+                   known ? known : "not named, and their number differs");
     g_free(from);
     return NULL;
 }

@@ -46,8 +46,8 @@ static bool settle(const struct params *p, struct orch_training *out, const stru
     if (scratch)
         out->weights = NULL;
     if (!scratch && !p->t.weights) {
-        host->fail(host, "modes 'full' and 'feature' begin with a base network: set weights, for "
-                         "example weights: \"${pretrain.weights}\"");
+        host->fail(host, "modes 'full' and 'feature' need a base network: set weights, for example "
+                         "weights: \"${pretrain.weights}\"");
         return false;
     }
     if (out->feature_extractor && (p->t.freeze || p->t.layer_rates.count)) {

@@ -64,7 +64,7 @@ static bool expected_fits(const struct onnxrun_trial *t, const struct onnxrun_gr
     if (got->count != expected->count) {
         orch_error_set(error, ORCH_ERROR_RECIPE, "compare with the network that was exported",
                        "%s: output '%s' has %" G_GINT64_FORMAT
-                       " values, but that of the reference has %" G_GINT64_FORMAT,
+                       " values, but the output of the reference has %" G_GINT64_FORMAT,
                        group->name, t->file->outputs[index], got->count, expected->count);
         return false;
     }

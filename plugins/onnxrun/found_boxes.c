@@ -69,7 +69,7 @@ static bool maps_describe(const struct onnxrun_trial *t, const struct onnxrun_gr
         if (output->rank != 4 && !is_cell)
             return no_detector(t, "an output is no map", error);
         if ((orch_onnxrun_role_of(t->file, i) == ONNXRUN_LOCATIONS) != (i % 2 == 0))
-            return no_detector(t, "offsets and confidences are not in turn", error);
+            return no_detector(t, "offsets and confidences do not alternate", error);
         out[i] = is_cell ? (struct orch_output_shape){output->shape[1], 1, 1}
                          : (struct orch_output_shape){output->shape[1], output->shape[2],
                                                       output->shape[3]};

@@ -19,7 +19,7 @@ static bool load(const char **out_version, char **out_from, GError **error)
     g_autofree char *path = orch_program_module("orch-opencv.so");
     if (!path || access(path, F_OK) != 0) {
         orch_error_set(error, ORCH_ERROR_PLUGIN, orch_program_way(ORCH_PART_OPENCV),
-                       "orch was built without OpenCV's DNN module, so engine '%s' does not exist",
+                       "orch was built without OpenCV's DNN module: there is no '%s'",
                        path ? path : "orch-opencv.so");
         return false;
     }

@@ -114,7 +114,7 @@ static bool check_target(const struct sourcesel *s, GError **error)
                       "the target has one class: there is nothing to tell apart");
     if (strcmp(p->mode, "scratch") != 0 && !p->t.weights)
         return refuse(error, "e.g. weights: \"${base.weights}\"",
-                      "modes 'full' and 'feature' begin with a base network: set 'weights'");
+                      "modes 'full' and 'feature' need a base network: set 'weights'");
     if (is_feature && (p->t.freeze || p->t.layer_rates.count))
         return refuse(
             error, NULL,

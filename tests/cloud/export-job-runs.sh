@@ -61,11 +61,11 @@ ok orch plan j.recipe nap
 has 'nap seconds=0.01 #1  done'
 # what it refers to: without the bundle it runs again, with it it does not
 ok orch export job j.recipe second --to slurm
-says 'refers to other runs'
+says 'uses results of other runs'
 ok orch run j.recipe first -q
 ok orch export --bundle ../inputs.orch @last
 ok orch export job j.recipe second --to slurm --inputs ../inputs.orch -o ../job.sh
-says_not 'refers to other runs'
+says_not 'uses results of other runs'
 elsewhere
 ok sh ../job.sh
 says '1 ok'

@@ -44,7 +44,7 @@ says 'would give a verdict with a probability of 80 %'
 says '9 pairs, 18 runs, $'
 says 'A: kind=a (settings of the work tree)'
 says 'runs of'
-says 'stay valid after every pair'
+says 'You may read them after every pair'
 says 'also with skewed noise'
 says '1.6 to 2.6 times as many runs'
 says_not 'paired t'
@@ -165,6 +165,6 @@ fails 2 orch compare 'kind<a' kind=b --run s.recipe -m loss --until-sure
 says 'is not PARAMETER = VALUE'
 fails 1 orch compare kind=a kind=b --run s.recipe -m zero --until-sure
 says "no 'zero'"
-says 'the first 3 repeats were left out'
+says 'none of the first 3 repeats could be used'
 fails 2 orch compare kind=a kind=b --run s.recipe -m loss --until-sure --budget 5usd
 says 'price'

@@ -46,7 +46,7 @@ has '$2.75'
 has '$7.25 + unknown'
 says 'as of 2024'
 says 'no price is known of: AMD EPYC; My Card'
-says 'hint: --price'
+says 'hint: give it with --price'
 # a rate of one's own, for a card and for every processor; one that nobody used
 ok orch cost --price 'My Card=2' --price cpu=0.5 --price T4=1 --json
 same "$(json total.unpriced_hours)" 0.0

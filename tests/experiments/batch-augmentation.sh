@@ -62,14 +62,14 @@ same "$(weights one 1)" "$plain" 'weights after one copy'
 ok orch ls --where 'experiment=four and gradient=at_once' --json
 four=$(json runs.0.key)
 ok orch show "$four"
-has 'gradient of 4 x 32 images at once: batch norms see all 128'
+has 'gradients are of 4 x 32 images at once: batch norms see all 128'
 ok orch ls --where 'experiment=four and gradient=accumulated' --json
 ok orch show "$(json runs.0.key)"
 has 'the gradient is accumulated in 4 passes of 32 images: batch norms see 32 images at once and update their running statistics 4 times a step'
 ok orch ls --where 'experiment=equal and copies=3' --json
 ok orch show "$(json runs.0.key)"
 has 'there are no random transforms: all copies are equal'
-has '1 of 2 drops of the learning rate fall within the 3 epochs'
+has 'only 1 of the 2 drops of the learning rate come within the 3 epochs'
 ok orch show "$four" --json
 same "$(json facts.cost.copies) $(json facts.cost.samples) $(json facts.cost.images)" '4 32 100' 'cost'
 

@@ -15,10 +15,10 @@ refused() { # WITH MESSAGE
 refused 'dataset: cats' "no training images with boxes of data set 'cats' in"
 refused "$small, classes: [red, purple]" "classes: data set 'synthetic' has no class 'purple'; its classes are red, green, blue"
 refused "$small, classes: [red, red]" "classes: 'red' is given twice"
-refused "dataset: synthetic, net: resnet18" "network 'resnet18': the 1 outputs do not fit a detector"
+refused "dataset: synthetic, net: resnet18" "network 'resnet18': the 1 outputs are not those of a detector"
 refused "dataset: synthetic, net: ssd-smal" "did you mean 'ssd-small"
-refused "$small, mode: feature" "mode 'feature' begins with the weights of a detector"
-refused "$small, mode: test" "mode 'test' begins with the weights of a detector"
+refused "$small, mode: feature" "mode 'feature' needs the weights of a detector to begin with"
+refused "$small, mode: test" "mode 'test' needs the weights of a detector to begin with"
 refused "$small, freeze: 9" "freeze: 9, but network 'ssd-small:4' has only layer groups 0 to"
 refused "$small, transforms: [blur]" 'blur'
 refused "$small, transforms: [flip, crop]" 'crop'

@@ -33,7 +33,7 @@ has 'done'
 has_not 'missing'
 
 fails 2 orch plan t.recipe -s fast.flip=false
-says 'flip_alternate: the training images are not flipped'
+says 'flip_alternate does nothing, because the training images are not flipped'
 says 'hint: set flip: true'
 fails 2 orch plan t.recipe -s fast.net=mlp:8
 says "whiten: the first layer of network 'mlp:8' is not a plain convolution"

@@ -100,7 +100,7 @@ refused 'sources: [a 0 1, b 2 3, c 4], target: a, use: [a, b]' "use: 'a' is the 
 refused 'sources: [a 0 1, b 2 3], target: hats' "target: there is no set 'hats'"
 refused 'sources: [a 0 1], target: a' 'sources: the target is the only set'
 refused 'sources: [a 0 1, b 2 3], stage: target' "stage: 'target' needs a target"
-refused 'sources: [a 0 1, b 2 3], stage: target, target: a' "modes 'full' and 'feature' begin with a base network"
+refused 'sources: [a 0 1, b 2 3], stage: target, target: a' "modes 'full' and 'feature' need a base network"
 refused 'sources: [a 0, b 2 3], stage: target, target: a, mode: scratch' 'the target has one class'
 refused 'labels: cfa' "labels: 'nearest3' and 'cfa' need a network that gives features"
 refused 'classes: [1, 2]' "classes: 'sourcesel' takes its classes from the lists of 'sources'"

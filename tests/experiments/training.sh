@@ -32,7 +32,7 @@ grep -q '^optimizer sgd frozen 1 rates 0$' "$TINY_TORCH_LOG" || _fail "mode feat
 run_of feature
 same "$(json results.trained_params)" 18.0 'parameters of the head'
 same "$(json results.class_count)" 2.0
-has 'features of each image, from the frozen body, were computed once'
+has 'features of each image only once'
 has 'the head is new (2 tensors of other shape'
 run_of scratch
 has_not 'taken from the base network'
@@ -54,7 +54,7 @@ small='dataset: synthetic, image_size: 8, net: "mlp:4"'
 
 # refused before it runs
 prints "$(one finetune "$small, mode: feature, weights: base.pth, freeze: 1")" "'freeze' and 'layer_rates' need mode 'full'"
-prints "$(one finetune "$small")" "modes 'full' and 'feature' begin with a base network: set weights"
+prints "$(one finetune "$small")" "modes 'full' and 'feature' need a base network: set weights"
 
 # no GPU: skipped, with its reason; a failure of the library is the trial's
 prints "$(one train "$small, device: cuda")" 'no CUDA device'

@@ -118,7 +118,7 @@ says "'accel'"
 fails 2 orch import bench.csv --target ms --map accel
 says 'COLUMN=FEATURE'
 fails 2 orch import bench.csv --target ms --map batch_per_gpu=gpus
-says "are both called 'gpus'"
+says "would both be called 'gpus'"
 fails 2 orch import bench.csv --target ms --drop nat
 says "did you mean 'net'?"
 fails 2 orch import bench.csv --target ms --drop ms

@@ -18,11 +18,11 @@ P
 }
 runs ours resnet18 300
 ok orch measurements share -o steps.set
-says "1 row for 'orch import'; left out: 0"
+says "1 row for 'orch import'; 0 left out"
 runs hidden ./private/net.onnx 100
 runs again ResNet-18 310
 ok orch measurements share -o steps.set
-says "2 rows for 'orch import'; left out: 1"
+says "2 rows for 'orch import'; 1 left out"
 python3 - "$(id -un)" "$(hostname)" <<'P' || _fail 'what is shared'
 import json, sys
 text = open("steps.set").read()

@@ -45,7 +45,7 @@ static void test_refused_options(void **state)
         {{.target = "ms", .map = WORDS("other=nothing")}, "unknown feature 'nothing'"},
         {{.target = "ms", .map = WORDS("other=images", "other=workers")},
          "column 'other' is mapped to 'images' and to 'workers'"},
-        {{.target = "ms", .map = WORDS("other=batch")}, "are both called 'batch'"},
+        {{.target = "ms", .map = WORDS("other=batch")}, "would both be called 'batch'"},
         {{.target = "ms", .drop = WORDS("none")}, "option '--drop': there is no column 'none'"},
         {{.target = "ms", .drop = WORDS("ms")}, "is the target and cannot be dropped"},
         {{.target = "time"}, "option '--target': there is no column 'time'"},

@@ -44,7 +44,7 @@ import sys
 sys.path.insert(0, sys.argv[1])
 sys.modules["torch"] = None  # as where there is none
 import orch
-for path, words in (("model.onnx", "the file's name ends in .jsonl"), ("model.jsonl", "PyTorch 1.13 or later is needed")):
+for path, words in (("model.onnx", "use a name that ends in .jsonl"), ("model.jsonl", "PyTorch 1.13 or later is needed")):
     try:
         orch.export_ops(None, (), path)
     except orch.Error as problem:

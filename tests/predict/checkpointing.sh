@@ -22,7 +22,7 @@ a, b = (json.loads(t)["predictions"][0]["largest_batch"] for t in sys.argv[1:])
 assert b > 1.8 * a > 0, (a, b)
 P
 fails 2 orch predict --gpu A100 --net gpt2 --checkpointing --forward-only
-says 'keeps none'
+says 'keeps no activations'
 # with adapters every layer is computed again; below a part that is trained alone nothing is kept, and nothing computed again
 both --net gpt2-medium --batch 8 --lora-rank 8
 python3 - "$plain" "$out" <<'P' || _fail 'checkpointing with adapters'

@@ -49,7 +49,7 @@ says 'H100-SXM5'
 fails 2 orch predict --gpu H100 --net gpt2 --precision fp4
 says 'or a GPU that has them: RTX-5090, B200'
 fails 2 orch predict --gpu H100 --net resnet50 --precision fp8
-says "steps in fp8 are forecast for transformers, and 'resnet50' is not one"
+says "steps in fp8 are forecast only for transformers, and 'resnet50' is not one"
 fails 2 orch paleo --gpu H100 --net resnet50 --precision fp8
 says "there is no forecast of steps in 'fp8'"
 
@@ -92,7 +92,7 @@ has 'no '
 fails 2 orch predict --gpu H100 --net gpt2 --parallel best
 says 'name several GPUs'
 fails 2 orch predict --gpu 8xH100 --net gpt2 --parallel fsdp=4
-says "'fsdp=4' describes 4 devices, but 8 are asked for"
+says "'fsdp=4' describes 4 devices, but --gpu or --workers asks for 8"
 ok orch predict --gpu 8xH100 --net gpt2 --parallel fsdp=8
 fails 2 orch predict --gpu V100,H100 --workers 4 --net gpt2 --parallel best
 says "'best' works with one model of GPU, not with several"

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/../cli/lib.sh"
 # NVLink ends at the node
 fails 2 orch predict --gpu H100 --net resnet50 --workers 8 --per-node 4
-says 'with 8 workers, 4 in a node, a network between the nodes must be named'
+says '8 workers with 4 in each node need a network between the nodes'
 says 'add --network'
 fails 2 orch predict --gpu H100 --net gpt2 --parallel dp=4,tp=2 --per-node 4
 ok orch predict --gpu H100 --net resnet50 --workers 1,4 --per-node 4

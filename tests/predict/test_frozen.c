@@ -175,7 +175,7 @@ static void test_no_adapters(void **state)
     struct orch_net *net = make("resnet18");
     GError *error = NULL;
     assert_false(orch_net_add_adapters(&net, 8, &part, &error));
-    assert_non_null(strstr(error->message, "no linear layer for adapters but its last"));
+    assert_non_null(strstr(error->message, "no linear layer for adapters except its last"));
     assert_false(orch_net_has_frozen(net));
     g_clear_error(&error);
     orch_net_free(net);

@@ -41,7 +41,7 @@ P
 ok python3 train.py
 has 'lr 0.1 0.9 3'
 says 'wandb.watch() does nothing here'
-says 'step 5 is below the current one, 7: not recorded'
+says 'step 5 is not recorded, because the current step is 7 already'
 ok python3 points.py train/loss val/loss nested.x late
 has 'train/loss [(0, 1.0), (1, 0.5), (2, 0.333333333333333'
 has 'val/loss [(0, 3.0), (10, 1.0), (20, 2.0)]'

@@ -122,4 +122,4 @@ for wrong in 'lr <' 'lrr = 1' 'lr = loss' '(lr = 1' 'lr = 1) or (lr = 2' 'learni
 done
 # a name that no run has is said, and is no silent empty table
 ok orch export --what points -m nobody
-says "no point of 'nobody'"
+says "no value of 'nobody'"

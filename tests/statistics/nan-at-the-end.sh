@@ -37,6 +37,6 @@ P
 ok orch try -q -x lr=1,2 -x n=1,2,3 -- python3 inf.py '{lr}' '{n}'
 ok orch best score --max --by lr
 has 'ahead of lr=2 by inf; an infinite value cannot be tested'
-says "hint: -w 'score < inf' leaves this setting out"
+says "hint: -w 'score < inf' leaves out the setting with the infinite value"
 ok orch best score --max --by lr -w 'score < inf'
 has 'best: lr=2, score '

@@ -70,7 +70,7 @@ static void test_others_are_refused(void **state)
     for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
         g_autoptr(GError) error = NULL;
         assert_false(orch_prior_spec_of_outputs(64, bad[i], 2, 3, &spec, &error));
-        assert_non_null(strstr(error->message, "do not fit a detector of 3 classes"));
+        assert_non_null(strstr(error->message, "are not those of a detector of 3 classes"));
     }
     assert_false(orch_prior_spec_of_outputs(64, good, 1, 3, &spec, NULL));
     assert_false(find_spec("resnet18", 224, 10, &spec, NULL));

@@ -554,7 +554,7 @@ static void test_bad_steps(void **state)
     const float negative = -1, not_a_number = (float)NAN;
     g_autoptr(GError) error = NULL;
     assert_false(orch_replay_sample(r, 1, 0, &BATCH, &error));
-    assert_non_null(strstr(error->message, "1 steps were to be sampled, but only 0 can be"));
+    assert_non_null(strstr(error->message, "1 steps cannot be sampled: there are only 0"));
     refuse_step(r, (float)NAN, 0, NULL, "step 0 of environment 0 has a reward that is not finite");
     refuse_step(r, 0, 0, &negative, "has a priority that is negative");
     refuse_step(r, 0, 0, &not_a_number, "has a priority that is negative or not finite");

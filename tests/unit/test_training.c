@@ -267,9 +267,8 @@ static void test_features_computed_once(void **state)
     recorder_init(&each);
     t.feature_extractor = t.cache_features = true;
     assert_int_equal(recorder_train(&once, &t, NULL), ORCH_OK);
-    assert_non_null(
-        strstr(once.notes->str,
-               "the 10 features of each image, from the frozen body, were computed once"));
+    assert_non_null(strstr(once.notes->str,
+                           "the frozen layers computed the 10 features of each image only once"));
     assert_true(fabs(recorder_result(&once, "trained_params") - 110) < 1e-12);
     assert_true(recorder_result(&once, "feature_time") >= 0);
     t.cache_features = false;

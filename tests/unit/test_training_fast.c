@@ -62,11 +62,11 @@ static void test_refused(void **state)
     struct orch_training t = usual();
     t.flip = false;
     t.flip_alternate = true;
-    refused(&t, "flip_alternate: the training images are not flipped");
+    refused(&t, "flip_alternate does nothing, because the training images are not flipped");
     static const char *const crop[] = {"crop 2"};
     t.crop_pad = 0;
     t.transforms = (struct orch_list){1, crop};
-    refused(&t, "flip_alternate: the training images are not flipped");
+    refused(&t, "flip_alternate does nothing, because the training images are not flipped");
     t = usual();
     t.whiten = true;
     refused(&t, "whiten: the first layer of network 'mlp:10' is not a plain convolution");

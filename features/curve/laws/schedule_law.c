@@ -202,7 +202,7 @@ static double improve(struct fitting *f, double *logs)
 
 static bool refuse(const char *what, size_t run, GError **error)
 {
-    orch_error_set(error, ORCH_ERROR_USAGE, NULL, "run %zu of those to fit %s", run + 1, what);
+    orch_error_set(error, ORCH_ERROR_USAGE, NULL, "run %zu of the runs to fit %s", run + 1, what);
     return false;
 }
 

@@ -143,7 +143,7 @@ static bool check_rank(const struct orch_net *net, int64_t rank, struct orch_net
     }
     if (!out->trained)
         orch_error_set(error, ORCH_ERROR_USAGE, "use --trainable to freeze the first layers",
-                       "network '%s' has no linear layer for adapters but its last", net->name);
+                       "network '%s' has no linear layer for adapters except its last", net->name);
     else if (rank > least)
         orch_error_set(error, ORCH_ERROR_USAGE, "use a smaller rank; 8 and 16 are usual",
                        "a rank of %" G_GINT64_FORMAT " is more than the width %" G_GINT64_FORMAT

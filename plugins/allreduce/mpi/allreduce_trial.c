@@ -79,7 +79,8 @@ static void report_link(const struct orch_host *host, const struct orch_alpha_be
     if (fit->beta_s > 0)
         host->result(host, "bandwidth", 1e-9 / fit->beta_s);
     else
-        host->note(host, "no bandwidth known: larger all-reduces took no longer than smaller ones");
+        host->note(host, "the bandwidth is unknown, because larger all-reduces took no longer than "
+                         "smaller ones");
 }
 
 static void report_fit(const struct trial *t, const struct orch_alpha_beta_point *points,
@@ -206,7 +207,7 @@ static int work(struct trial *t, GError **error)
         g_new0(struct orch_alpha_beta_point, sizes->len + 1);
     if (t->comm.ranks != p->workers)
         orch_error_set(error, ORCH_ERROR_RECIPE, "leave out 'ranks' of the experiment's resources",
-                       "workers: %d, but 'ranks' of the experiment's resources starts %d",
+                       "workers: %d, but 'ranks' of the experiment's resources starts %d workers",
                        (int)p->workers, t->comm.ranks);
     else if (lack_gpus(t))
         return ORCH_SKIPPED;

@@ -59,8 +59,8 @@ bool orch_prior_spec_of_outputs(int image_size, const struct orch_output_shape *
     }
     if (!is_fine) {
         orch_error_set(error, ORCH_ERROR_RECIPE, "'orch net ls' has detectors, such as ssd-small",
-                       "the %d outputs do not fit a detector of %d classes, which has two for each "
-                       "square feature map: one with 4 and one with %d channels for each prior",
+                       "the %d outputs are not those of a detector of %d classes: for each square "
+                       "feature map it has one with 4 and one with %d channels per prior box",
                        count, classes, classes);
         return false;
     }

@@ -78,7 +78,7 @@ static int64_t count_priors(const struct orch_prior_spec *spec, GError **error)
     }
     if (count <= ORCH_PRIORS_MAX)
         return count;
-    orch_error_set(error, ORCH_ERROR_RECIPE, "take fewer cells",
+    orch_error_set(error, ORCH_ERROR_RECIPE, "use fewer or smaller feature maps",
                    "%" G_GINT64_FORMAT " prior boxes are too many: at most %d are possible", count,
                    ORCH_PRIORS_MAX);
     return 0;

@@ -83,8 +83,8 @@ struct orch_features *orch_features_compute(const struct orch_session *s, GError
     }
     orch_training_note(
         s->host,
-        "the %d features of each image, from the frozen body, were computed once (%.2f s for the "
-        "training images); epoch_time is only the head's, training_time is the sum",
+        "the frozen layers computed the %d features of each image only once (%.2f s for the "
+        "training images); epoch_time counts the head alone, training_time counts both",
         (int)f->width, f->seconds);
     s->host->result(s->host, "feature_time", f->seconds);
     return f;

@@ -75,9 +75,9 @@ static bool parts_take_batches(const struct orch_training_parts *parts, GError *
 {
     if ((!parts->feed && !parts->step) || parts->takes_gpu_batches)
         return true;
-    orch_error_set(
-        error, ORCH_ERROR_TRIAL, NULL,
-        "this plugin makes its own batches or steps, and needs the images in the CPU's memory");
+    orch_error_set(error, ORCH_ERROR_TRIAL, NULL,
+                   "this plugin makes its own batches or steps, for which the images must be in "
+                   "the CPU's memory");
     return false;
 }
 

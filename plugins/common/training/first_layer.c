@@ -24,7 +24,8 @@ bool orch_first_layer_check(const struct orch_training *t, const struct orch_net
     const struct orch_net_node *first = orch_first_layer(net);
     if (t->weights)
         orch_error_set(error, ORCH_ERROR_RECIPE, "leave out either 'whiten' or 'weights'",
-                       "whiten: the first layer's filters come from 'weights', so they stay");
+                       "whiten: the first layer's filters come from 'weights', so they cannot be "
+                       "computed from the images");
     else if (!first || first->groups > 1 || first->dilation > 1)
         orch_error_set(
             error, ORCH_ERROR_RECIPE, HINT,

@@ -69,7 +69,7 @@ bool orch_work_transforms(const struct orch_training *t, struct orch_transforms 
             return true;
         }
     orch_error_set(error, ORCH_ERROR_RECIPE, "set flip: true, or list flip in transforms",
-                   "flip_alternate: the training images are not flipped");
+                   "flip_alternate does nothing, because the training images are not flipped");
     return false;
 }
 

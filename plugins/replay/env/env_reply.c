@@ -128,7 +128,7 @@ static bool get_observation(const json_t *root, const struct orch_env_descriptio
         if (about->is_bytes ? !get_byte(value, (uint8_t *)out + i)
                             : !get_float(value, (float *)out + i)) {
             refuse(error, "value %zu of 'observation' is not %s", i,
-                   about->is_bytes ? "expected an integer from 0 to 255" : "a finite number");
+                   about->is_bytes ? "an integer from 0 to 255" : "a finite number");
             return false;
         }
     }

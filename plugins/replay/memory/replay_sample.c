@@ -100,7 +100,7 @@ bool orch_replay_sample(struct orch_replay *r, int64_t count, double beta,
     if (count < 1 || ready < count) {
         orch_error_set(error, ORCH_ERROR_TRIAL, "add steps first, or sample fewer",
                        "replay buffer: %" G_GINT64_FORMAT
-                       " steps were to be sampled, but only %" G_GINT64_FORMAT " can be",
+                       " steps cannot be sampled: there are only %" G_GINT64_FORMAT,
                        count, ready);
         return false;
     }

@@ -464,10 +464,10 @@ class Trial:
         try:
             x = float(x)
         except (TypeError, ValueError):
-            self._warn("step %r is not a number: the points are numbered" % (x,), "step")
+            self._warn("step %r is not a number, so orch numbers the points" % (x,), "step")
             x = float(self._step)
-        self._warn("steps are whole numbers from 0: from %g on the points are numbered, and their "
-                   "step is recorded as the metric 'step'" % x, "step")
+        self._warn("steps must be whole numbers from 0: from %g on, orch numbers the points and records "
+                   "their step as the metric 'step'" % x, "step")
         if self._x != x:
             if self._x is None and self._step:
                 before = float(self._step - 1)
@@ -484,7 +484,7 @@ class Trial:
         if label is not None:
             return label
         if kind != "artifact" and sum(key[0] != "artifact" for key in self._labels) >= _NAMES_MAX:
-            self._warn("a run has at most %d metrics and results: '%s' and what else is new is not "
+            self._warn("a run has at most %d metrics and results: '%s' and other new names are not "
                        "recorded" % (_NAMES_MAX, name), "names")
             return None
         label = base = _label(name)
@@ -497,7 +497,7 @@ class Trial:
             label = "%s_%d" % (_label(base, _LABEL_BYTES - 10), number)
             number += 1
         if label != base:
-            self._warn("%s '%s' is recorded as '%s', as '%s' is the name of another one" %
+            self._warn("%s '%s' is recorded as '%s', because another one has the name '%s'" %
                        (kind, name, label, base), (kind, label))
         if len(self._labels) < 10 * _NAMES_MAX:
             self._labels[kind, name] = label
@@ -593,8 +593,8 @@ class Trial:
         self.key = self._link.key
         if self._folder:
             self._folder = os.path.join(self._folder, "run-%d" % number)
-        print("orch: start() came before in this trial: recorded as run %s of its own, when the "
-              "trial ends" % self.key[-8:], file=sys.stderr, flush=True)
+        print("orch: start() was called before in this trial: this call makes a run of its own, %s, "
+              "stored when the trial ends" % self.key[-8:], file=sys.stderr, flush=True)
 
     def _tell_about(self, about):
         """What start() was given and the trial does not know."""
@@ -603,7 +603,7 @@ class Trial:
             return
         if len(json.dumps(known)) > self._link.line_max - 100:
             known.pop("params", None)
-            self._warn("start() was given more parameters than fit a line: they are not recorded",
+            self._warn("start() got more parameters than a message can hold: none of them is recorded",
                        "start")
         self._send(dict(known, event="run"))
 
@@ -640,7 +640,7 @@ class Trial:
         is_cut = self._thread is not threading.main_thread() and self._thread.is_alive()
         if is_cut and not self._status and not self._error and self._is_owner():
             self._status = "cancelled"
-            self._error = "the program ended while the thread of this run went on"
+            self._error = "the program ended while the thread of this run was still running"
         self.end()
 
     def _warn(self, text, about):
@@ -1219,8 +1219,8 @@ def _say_silent():
     key = os.environ.get("ORCH_OPEN_RUN")
     if key and _is_child() and "silent" not in _hooked:
         _hooked.add("silent")
-        print("orch: this worker records nothing, as its parent process records run %s; begin runs "
-              "in the workers alone, or log what they return" % key[-8:], file=sys.stderr,
+        print("orch: this worker records nothing, because its parent process records run %s; call start() "
+              "only in the workers, or log in the parent what they return" % key[-8:], file=sys.stderr,
               flush=True)
 
 
@@ -1466,7 +1466,7 @@ def _settings_of(config):
         items = [(name, getattr(config, name, None)) for name in slots] or None
     if items is None:
         raise Error("orch: start() cannot read parameters from a %s\n  hint: give them by name, "
-                    "start(lr=0.1), or as a mapping" % type(config).__name__)
+                    "start(lr=0.1), or as a dict" % type(config).__name__)
     return {str(name): value for name, value in items}
 
 
@@ -1535,8 +1535,8 @@ def _recordable(params):
             label = "%s_%d" % (base[:90], number)
             number += 1
         if label != base:
-            print("orch: warning: parameter '%s' is recorded as '%s', as '%s' is the name of "
-                  "another one" % (name, label, base), file=sys.stderr, flush=True)
+            print("orch: warning: parameter '%s' is recorded as '%s', because another one has "
+                  "the name '%s'" % (name, label, base), file=sys.stderr, flush=True)
         out[label] = _plain(value)
     if _whole(params.get("seed")) is not None:
         out["seed"] = _whole(params["seed"])
@@ -1905,7 +1905,7 @@ def export_ops(model, inputs, path, *, train=True, batch_axis=None):
     `batch_axis` says it: an axis, or a tuple with one for each tensor (None: it has no batch)."""
     path = os.fspath(path)
     if not path.endswith(".jsonl"):
-        raise Error("orch: cannot export to '%s'\n  hint: the file's name ends in .jsonl" % path)
+        raise Error("orch: cannot export to '%s'\n  hint: use a name that ends in .jsonl" % path)
     try:
         import torch
         from torch._subclasses.fake_tensor import FakeTensorMode
@@ -1914,8 +1914,8 @@ def export_ops(model, inputs, path, *, train=True, batch_axis=None):
         raise Error("orch: cannot export the operators: %s\n  hint: PyTorch 1.13 or later is needed"
                     % problem) from None
     if any(torch.nn.parameter.is_lazy(x) for x in itertools.chain(model.parameters(), model.buffers())):
-        raise Error("orch: the model has lazy modules, which have no sizes yet\n  hint: call it once, then "
-                    "export it")
+        raise Error("orch: the model has lazy modules, which have no sizes yet\n  hint: call the model once, "
+                    "then export it")
     given = _example_of(torch, inputs)
     def trace(layout, batch, sequence):
         tensors = functools.partial(given.tensors, torch, layout, batch, sequence)
@@ -1953,7 +1953,7 @@ class _Example:
         self.is_tensor = [isinstance(x, torch.Tensor) for x in leaves]
         self.shapes = [leaf[0] for leaf, is_one in zip(self.leaves, self.is_tensor) if is_one]
         if not any(self.shapes):
-            raise Error("orch: the inputs have no tensor with a batch\n  hint: give the model's "
+            raise Error("orch: the inputs have no tensor with a batch axis\n  hint: give the model's "
                         "arguments: a tensor, a tuple of them, or a dict by name")
 
     def layouts(self, asked):
@@ -2004,8 +2004,8 @@ class _Layout:
         where = [(leaf, axis) for leaf, own in zip(tensors, axes) for axis in own]
         sizes = {leaf[0][axis] if axis in range(len(leaf[0])) else None for leaf, axis in where}
         if len(axes) != len(tensors) or len(sizes) != 1 or None in sizes:
-            raise Error("orch: batch_axis %s does not fit the inputs: %s\n  hint: give the axis of the "
-                        "batch, or one for each tensor in their order (None: it has no batch)"
+            raise Error("orch: batch_axis %s does not fit the inputs: %s\n  hint: give the batch "
+                        "axis, or a tuple with one axis for each tensor (None: it has no batch)"
                         % ([axis for own in axes for axis in own or [None]],
                            ", ".join(_by_x(leaf[0]) for leaf in tensors)))
         self.batch, self.axis, self.shape = sizes.pop(), where[0][1], where[0][0][0]
@@ -2354,7 +2354,7 @@ def _recorder_of(torch):
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
             # PyTorch 2 refuses this itself, unless the value is a constant that it knows
             if func._schema.name == "aten::_local_scalar_dense" and torch.__version__.startswith("1."):
-                raise RuntimeError("its code looks at a value")
+                raise RuntimeError("its code reads the value of a tensor")
             out = func(*args, **(kwargs or {}))
             if not self.is_paused:
                 self.note(func, args, kwargs or {}, out)

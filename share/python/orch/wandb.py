@@ -71,8 +71,8 @@ def init(project=None, config=None, name=None, tags=None, notes=None, mode=None,
         if other not in _ALONE:
             raise _lacks("init(%s=...)" % other)
     if resume == "must" or (id is not None and resume is True):
-        raise orch.Error("orch: a run that has ended is not continued\n  hint: leave out resume=, and "
-                         "keep what is to last in run.dir: 'orch help checkpoints'")
+        raise orch.Error("orch: orch.wandb cannot continue a run that has ended\n  hint: leave out resume=, "
+                         "and save checkpoints in run.dir ('orch help checkpoints')")
     if _run is not None and not reinit:
         return _run
     if _run is not None and reinit != "create_new":
@@ -187,7 +187,7 @@ class Run:
         """The values of a step. Numbers are metrics; pictures and tables are artifacts."""
         if step is not None:
             if step < self.step:
-                self._warn("step %d is below the current one, %d: not recorded" % (step, self.step), "step")
+                self._warn("step %d is not recorded, because the current step is %d already" % (step, self.step), "step")
                 return
             if step > self.step:
                 self._commit()
@@ -211,7 +211,7 @@ class Run:
         return _Metric(name)
 
     def watch(self, models=None, *_, **__):
-        self._warn("wandb.watch() does nothing here: log the norms that you want to see", "watch")
+        self._warn("wandb.watch() does nothing in orch: log the gradient norms that you want to see", "watch")
 
     def unwatch(self, *_, **__):
         pass
@@ -276,7 +276,7 @@ class Run:
             try:
                 self._run.result(str(name), value)
             except (TypeError, ValueError):
-                self._warn("summary '%s' is not a number: not recorded" % name, "summary " + str(name))
+                self._warn("summary '%s' is not recorded, because it is not a number" % name, "summary " + str(name))
 
     def _commit(self):
         """Records the values that wait, at the current step."""
@@ -287,7 +287,7 @@ class Run:
         orch._flatten({name: value for name, value in values.items() if not self._keep(name, value)}, "", flat)
         for name, value in flat.items():
             if value is None or isinstance(value, str):
-                self._warn("'%s' is no number: not recorded" % name, "value " + name)
+                self._warn("'%s' is not recorded, because it is not a number" % name, "value " + name)
                 continue
             numbers[name] = value
         for name, value in numbers.items():
