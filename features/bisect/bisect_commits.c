@@ -32,7 +32,7 @@ void orch_bisect_commits_init(struct orch_bisect_commits *commits, GPtrArray *pa
         const struct orch_bisect_commit *twin =
             g_hash_table_lookup(commits->by_tree, row->is->tree);
         if (twin)
-            row->skipped = g_strdup_printf("has the files of %.8s", twin->is->commit);
+            row->skipped = g_strdup_printf("has the same files as %.8s", twin->is->commit);
         else
             g_hash_table_insert(commits->by_tree, row->is->tree, row);
     }
@@ -89,7 +89,7 @@ bool orch_bisect_commits_add(struct orch_bisect_commits *commits, size_t index,
     g_array_append_val(row->repeats, run->repeat);
     if (!isfinite(value)) {
         if (!row->skipped && !row->values->len)
-            row->skipped = g_strdup_printf("gives no number '%s'", metric->name);
+            row->skipped = g_strdup_printf("printed no number for '%s'", metric->name);
         return true;
     }
     struct orch_bisect_value one = {.key = g_strdup(run->key),

@@ -64,8 +64,7 @@ static bool say_no_metric(const struct orch_bisect *bisect, const struct end end
     }
     if (ends[0].row->skipped && ends[1].row->skipped)
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint->str,
-                       "the command prints no value of '%s' at the good and at the bad commit",
-                       metric);
+                       "the command prints no value of '%s' at either commit", metric);
     else
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint->str,
                        "the command prints no value of '%s' at the %s commit", metric,

@@ -32,7 +32,7 @@ static char *left_text(const struct orch_bisect *bisect)
     const struct orch_change_range *likely = &bisect->turn.range;
     if (verdict == ORCH_CHANGE_ENDS || verdict == ORCH_CHANGE_NONE ||
         verdict == ORCH_CHANGE_UNKNOWN)
-        return g_strdup_printf("the ends differ with %.0f %%", 100 * (1 - bisect->posterior.none));
+        return g_strdup_printf("good and bad differ (%.0f %%)", 100 * (1 - bisect->posterior.none));
     struct orch_change_range range = orch_change_credible(&bisect->posterior, bisect->request.sure);
     size_t width = range.last - range.first + 1;
     return g_strdup_printf("%zu of %zu commit%s left (%.0f %%), most likely %.8s (%.0f %%)", width,

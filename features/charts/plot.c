@@ -207,11 +207,10 @@ static bool check_panels(const struct orch_plot_values *v, GError **error)
         g_hash_table_add(panels, (gpointer)(uintptr_t)orch_plot_value_at(v->values, i)->panel);
     if (g_hash_table_size(panels) <= PANELS_MOST)
         return true;
-    orch_error_set(
-        error, ORCH_ERROR_USAGE,
-        "choose runs with a filter, or draw a series for each value (--by) instead of a panel",
-        "'%s' has %u values with a panel each, but a chart has at most %d panels", v->plot->facet,
-        g_hash_table_size(panels), PANELS_MOST);
+    orch_error_set(error, ORCH_ERROR_USAGE,
+                   "choose runs with a filter, or draw each value as a series (--by)",
+                   "'%s' has %u values: one panel each, but at most %d fit a chart", v->plot->facet,
+                   g_hash_table_size(panels), PANELS_MOST);
     return false;
 }
 

@@ -140,7 +140,7 @@ static bool none_fits(const struct orch_job *job, const struct orch_job_platform
                                                                gpu ? " " : "", gpu ? gpu : "")
                                              : g_strdup("processors only");
     orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint,
-                   "no known instance of %s has %s, %u cores and %.3g GB of memory",
+                   "orch knows no machine (instance) of %s with %s, %u cores and %.3g GB of memory",
                    platform->title, gpus, job->cores, (double)job->memory_bytes / 1e9);
     return false;
 }

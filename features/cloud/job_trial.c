@@ -113,8 +113,7 @@ const struct orch_plan_item *orch_job_trial_of_run(const struct orch_plan *plan,
             strcmp(plan->items[i].fingerprint, run->fingerprint) == 0)
             return &plan->items[i];
     orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                   "its parameters, files or plugin have changed since that run: name the recipe, "
-                   "and a trial with --trial",
+                   "parameters, files or plugin have changed since: name the recipe and --trial",
                    "recipe '%s' no longer has the trial of run %s", plan->expansion->name,
                    orch_run_short_key(run->key));
     return NULL;

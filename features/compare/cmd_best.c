@@ -270,7 +270,7 @@ static void print_text(const struct request *r, const GPtrArray *rankings)
         }
     if (rankings->len > 1)
         orch_cli_info(r->cli,
-                      "%u tasks are ranked separately (" ORCH_TASK_WORDS
+                      "each of the %u tasks has a ranking of its own (" ORCH_TASK_WORDS
                       "): --where chooses one task, --by NAME or --across ranks all together",
                       rankings->len);
 }

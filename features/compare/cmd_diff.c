@@ -302,8 +302,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
         !runs_differ(cli->workspace, cli->args[0], cli->args[1], &differences, error))
         return -1;
     if (differences.has_unknown_tree)
-        orch_cli_warn(cli, "the source of one of the two runs is not in this repository, so the "
-                           "files are not compared");
+        orch_cli_warn(cli, "files are not compared: one run's source is not in this repository");
     bool ok = !o->source || differences.has_unknown_tree ||
               run_differences_source(cli->workspace, &differences, &source, error);
     if (ok)

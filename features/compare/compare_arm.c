@@ -218,8 +218,8 @@ static bool can_run_all(const struct orch_compare_arm *arm, GError **error)
             orch_error_set(error, ORCH_ERROR_RECIPE,
                            "give the searched parameters values with -s, or name other experiments "
                            "after A and B",
-                           "experiment '%s' of side %c (%s) is a search: its values follow from "
-                           "the results, so the two sides would try different values",
+                           "experiment '%s' of side %c (%s) is a search, which chooses values by "
+                           "the results so far: the two sides would try different values",
                            item->cell->experiment->name, arm->letter, arm->name);
             return false;
         }

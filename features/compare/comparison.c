@@ -228,8 +228,7 @@ static bool add_blocks(struct comparing *c, GError **error)
         c->out->other_tasks[1] += a ? 0 : b;
     }
     if (!any)
-        orch_error_set(error, ORCH_ERROR_USAGE,
-                       "add --across to compare times of different machines",
+        orch_error_set(error, ORCH_ERROR_USAGE, "add --across to compare all tasks together",
                        "A and B have no task in common (" ORCH_TASK_WORDS ")");
     return any;
 }

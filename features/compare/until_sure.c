@@ -73,8 +73,7 @@ static bool has_begun_badly(const struct orch_sure_sampling *s, GError **error)
     if (s->out->a->len || s->out->left_out < LEFT_OUT_MAX)
         return false;
     orch_error_set(error, ORCH_ERROR_TRIAL, "'orch log @last' prints the output of a run",
-                   "none of the first %u repeats could be used, so nothing was compared",
-                   s->out->left_out);
+                   "none of the first %u repeats could be compared", s->out->left_out);
     return true;
 }
 

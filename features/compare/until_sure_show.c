@@ -182,16 +182,15 @@ static void print_method(struct orch_cli *cli, const struct orch_sure *sure,
         orch_cli_info(cli, "%u repeat%s left out on both sides%s%s", sure->left_out,
                       orch_plural(sure->left_out), *failures ? ": " : "", failures);
     }
-    orch_cli_info(cli,
-                  "interval and verdict are about the median of the pairs. You may read them after "
-                  "every pair, also with skewed noise: of comparisons without a true difference, "
-                  "at most 5 %% ever report one. This needs 1.6 to 2.6 times as many runs as a "
-                  "test whose number of runs is fixed beforehand ('orch help comparisons')");
+    orch_cli_info(cli, "interval and verdict are about the median of the pairs. You may read them "
+                       "after every pair: of comparisons without a true difference, at most 5 %% "
+                       "ever report one, also with skewed noise. This needs 1.6 to 2.6 times the "
+                       "runs of a test of fixed size ('orch help comparisons')");
     const char *notice = orch_anytime_notice_text(sure->so_far.notice);
     if (notice)
         orch_cli_warn(cli,
-                      "the differences may not come from one distribution: %s\n"
-                      "  hint: run both sides on a quiet machine, or see 'orch help comparisons'",
+                      "the differences possibly come from more than one distribution: %s\n  hint: "
+                      "run both sides on a quiet machine, or see 'orch help comparisons'",
                       notice);
     print_why(cli, sure);
 }

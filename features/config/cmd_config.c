@@ -97,8 +97,8 @@ static json_t *output_schema(const char *command, GError **error)
         const char *prints =
             json_string_value(json_object_get(json_object_get(all, "x-no-schema"), command));
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch help -a' lists the commands",
-                       "there is no schema of '%s'%s%s", command, prints ? ": it prints " : "",
-                       prints ? prints : "");
+                       "there is no JSON Schema for the output of '%s'%s%s", command,
+                       prints ? ": it prints " : "", prints ? prints : "");
         return NULL;
     }
     one = json_deep_copy(one);

@@ -41,9 +41,8 @@ static void show_all(struct orch_cli *cli, const struct orch_allowances_left *al
     for (unsigned i = 0; i < ORCH_ALLOWANCE_SCOPES; i++)
         has_usd = has_usd || (all->each[i].allowance && all->each[i].allowance->has_usd);
     if (has_usd && !(usd_per_hour > 0))
-        orch_cli_warn(cli,
-                      "the recipe's allowance in dollars is not checked, because the price of an "
-                      "hour of this machine is not known\n  hint: give the price with --price USD");
+        orch_cli_warn(cli, "the recipe's allowance in dollars is not checked: this machine's price "
+                           "is not known\n  hint: give the price of an hour with --price USD");
     for (unsigned i = 0; i < ORCH_ALLOWANCE_SCOPES; i++)
         if (all->each[i].allowance)
             show(cli, &all->each[i], usd_per_hour, planned_s);

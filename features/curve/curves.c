@@ -344,7 +344,7 @@ static struct orch_run_curve *complain(const struct orch_run *run, const char *w
     orch_error_set(error, ORCH_ERROR_NOT_FOUND,
                    "'orch show RUN' lists the run's metrics; --metric names another metric",
                    "run %s has no metric '%s'", orch_run_short_key(run->key),
-                   wanted ? wanted : "step_loss, train_loss, loss, val_loss or val_accuracy");
+                   wanted ? wanted : "step_loss', 'loss', 'val_loss' or the like");
     return NULL;
 }
 

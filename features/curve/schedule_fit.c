@@ -44,11 +44,10 @@ static bool check_curves(const GPtrArray *curves, bool by_epoch, GError **error)
     for (guint i = 0; i < curves->len; i++) {
         const struct orch_run_curve *c = curves->pdata[i];
         if (c->rates && c->is_by_epoch != by_epoch) {
-            orch_error_set(error, ORCH_ERROR_USAGE,
-                           "choose runs that record the loss in the same way",
-                           "the losses of all runs must be recorded per step, or all per epoch, "
-                           "but run %s counts %s",
-                           orch_run_short_key(c->key), c->is_by_epoch ? "epochs" : "steps");
+            orch_error_set(
+                error, ORCH_ERROR_USAGE, "choose runs that count alike",
+                "all runs must record the loss per step, or all per epoch: run %s counts %s",
+                orch_run_short_key(c->key), c->is_by_epoch ? "epochs" : "steps");
             return false;
         }
         if (c->rates)

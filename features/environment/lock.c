@@ -141,7 +141,7 @@ static bool write_all(const struct writing *w, GError **error)
 {
     if (!is_free(w->folder)) {
         orch_error_set(error, ORCH_ERROR_USAGE, "name a folder that is empty or does not exist",
-                       "'%s' is there already", w->folder);
+                       "'%s' already exists", w->folder);
         return false;
     }
     return orch_dir_make(w->folder, error) && write_python(w, error) && write_conda(w, error) &&

@@ -97,8 +97,7 @@ static bool read_options(struct orch_cli *cli, const struct export_options *o,
     if (!o->metrics || out->points)
         return true;
     orch_error_set(error, ORCH_ERROR_USAGE, "to choose columns of runs: --columns key,metric.NAME",
-                   "option '--metric' selects the metrics of --what points, so it does nothing "
-                   "with --what runs");
+                   "option '--metric' selects metrics of --what points, not of runs");
     return false;
 }
 
@@ -141,8 +140,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     if (!read_options(cli, o, &wish, error) || !export_table(cli, o, &wish, &rows, error))
         return -1;
     if (o->metrics && !rows)
-        orch_cli_warn(cli,
-                      "these runs recorded no value of '%s' ('orch show RUN' lists their metrics)",
+        orch_cli_warn(cli, "these runs have no value of '%s' ('orch show RUN' lists metrics)",
                       o->metrics[0]);
     if (o->out)
         orch_cli_info(cli, "%" G_GINT64_FORMAT " row%s in '%s'", rows, orch_plural(rows), o->out);

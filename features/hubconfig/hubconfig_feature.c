@@ -265,7 +265,7 @@ static struct orch_net *read_file(const struct orch_net_request *request,
     if (json_is_object(config)) {
         net = make(path, config, input, notes, error);
     } else {
-        g_autofree char *what = g_strdup_printf("line %d is no JSON: %s", where.line, where.text);
+        g_autofree char *what = g_strdup_printf("line %d is not JSON: %s", where.line, where.text);
         refuse(path, config ? "the file is not a JSON object" : what, error);
     }
     json_decref(config);

@@ -342,8 +342,8 @@ bool orch_optuna_db_read(const char *path, GPtrArray *runs, GPtrArray *warnings,
                                         reading.open, reading.open == 1 ? " has" : "s have",
                                         reading.open == 1 ? "is" : "are"));
     if (ok && runs->len >= ORCH_TRACKER_RUNS_MAX)
-        g_ptr_array_add(warnings, g_strdup_printf("'%s': only the first %d trials", path,
-                                                  ORCH_TRACKER_RUNS_MAX));
+        g_ptr_array_add(warnings, g_strdup_printf("'%s': only the first %d trials are imported",
+                                                  path, ORCH_TRACKER_RUNS_MAX));
     orch_tracker_db_close(&db);
     return ok;
 }

@@ -152,8 +152,7 @@ static int run_name(struct orch_cli *cli, const void *options, GError **error)
     }
     orch_cli_info(cli, "run %s is '%s' now", orch_run_short_key(key), cli->args[1]);
     if (taken)
-        orch_cli_warn(cli,
-                      "the name '%s' still means run %s, which also has this name and began later",
+        orch_cli_warn(cli, "'%s' still means run %s, which also has this name and began later",
                       cli->args[1], orch_run_short_key(taken));
     return ORCH_EXIT_OK;
 }

@@ -95,12 +95,12 @@ static void print_tally(struct orch_cli *cli, const struct orch_rows_tally *tall
     if (tally->shared_rows)
         orch_cli_info(cli,
                       "%" G_GINT64_FORMAT " of the rows are from runs that shared the machine with "
-                      "other trials; %s have no other runs",
+                      "other trials, because %s have no other runs",
                       tally->shared_rows, of_params ? "their settings" : "their devices");
     if (tally->disturbed_rows)
         orch_cli_info(cli,
                       "%" G_GINT64_FORMAT " of the rows are from runs during which other programs "
-                      "kept the CPUs busy; %s have no other runs",
+                      "kept the CPUs busy, because %s have no other runs",
                       tally->disturbed_rows, of_params ? "their settings" : "their devices");
 }
 

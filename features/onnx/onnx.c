@@ -59,7 +59,8 @@ static bool read_axes(struct onnx_graph *g, const Onnx__ValueInfoProto *info, st
     *out = (struct axes){.type = type ? type->elem_type : ONNX_FLOAT};
     if (type && type->shape && type->shape->n_dim > ONNX_RANK_MAX) {
         orch_error_set(error, ORCH_ERROR_RECIPE, "export the model with fewer axes",
-                       "'%s': input '%s' has %zu axes", g->file, name, type->shape->n_dim);
+                       "'%s': input '%s' has %zu axes, more than %d", g->file, name,
+                       type->shape->n_dim, ONNX_RANK_MAX);
         return false;
     }
     if (type && type->shape) {

@@ -275,8 +275,7 @@ static bool check_input(const struct operators_reading *r, struct orch_net_shape
     if ((!asked.c || asked.c == own->c) && (!asked.h || asked.h == own->h) &&
         (!asked.w || asked.w == own->w))
         return true;
-    orch_error_set(error, ORCH_ERROR_USAGE,
-                   "export the model again with inputs of the size that you need",
+    orch_error_set(error, ORCH_ERROR_USAGE, "export the model again with the input size you need",
                    "'%s': the input of %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT "x%" G_GINT64_FORMAT
                    " is fixed",
                    r->file, own->c, own->h, own->w);

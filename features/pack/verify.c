@@ -156,11 +156,11 @@ static bool expand(struct job *job, const char *path)
     g_autofree char *names = job->out->expansion ? unavailable_names(job) : NULL;
     if (names) /* the types of their values are unknown, which the key depends on */
         note(job,
-             "the recipe's key was not compared: the plugins of %s are missing here, or were "
+             "the recipe's digest was not compared: the plugins of %s are missing here, or were "
              "missing where the pack was made",
              names);
     else if (job->out->expansion && strcmp(job->out->expansion->key, key) != 0)
-        problem(job, "the recipe's key is %.16s..., but the pack says %.16s...",
+        problem(job, "the recipe's digest is %.16s..., but the pack says %.16s...",
                 job->out->expansion->key, key);
     return job->out->expansion;
 }

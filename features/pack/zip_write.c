@@ -144,10 +144,8 @@ static bool check(const char *path, const struct orch_zip_file *files, size_t co
     }
     if (most < ARCHIVE_BYTES_MAX && count <= FILES_MAX)
         return true;
-    orch_error_set(
-        error, ORCH_ERROR_IO, "split the files into several archives",
-        "cannot write '%s': the files have over 4 GiB together, or are more than %d files", path,
-        FILES_MAX);
+    orch_error_set(error, ORCH_ERROR_IO, "split the files into several archives",
+                   "cannot write '%s': over 4 GiB, or more than %d files", path, FILES_MAX);
     return false;
 }
 

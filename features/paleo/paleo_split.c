@@ -186,8 +186,7 @@ static bool check_parents(const struct orch_layer_table *table, GError **error)
             if (layer->parents[k] < 0) {
                 orch_error_set(error, ORCH_ERROR_RECIPE,
                                "add a column 'parents' to the table: names joined by '+'",
-                               "the table does not say whose outputs layer '%s' reads",
-                               layer->name);
+                               "the table does not say what layer '%s' reads", layer->name);
                 return false;
             }
     }

@@ -85,10 +85,9 @@ static void print_scores(struct orch_cli *cli, struct orch_table *table, unsigne
     }
     orch_cli_table_print(cli, table, "scores");
     if (promises)
-        orch_cli_info(cli,
-                      "forecasts of the number of trials that end within a limit: %u of %u were "
-                      "right (expected: 90 %%)",
-                      held, promises);
+        orch_cli_info(
+            cli, "how many trials end within a limit: %u of %u forecasts were right (aim: 90 %%)",
+            held, promises);
 }
 
 static int run(struct orch_cli *cli, const void *options, GError **error)

@@ -57,11 +57,11 @@ static bool answer(struct orch_estimator *estimator, const json_t *record,
         return true;
     }
     if (!isfinite(there.whole_s) || !(share > 0)) {
-        orch_error_set(
-            error, ORCH_ERROR_USAGE,
-            own ? "wait until the trial has made some progress"
-                : "'orch doctor --bench' measures this machine",
-            "the remaining work of the trial, or the speed of this machine, is not known");
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       own ? "wait until the trial has made some progress"
+                           : "'orch doctor --bench' measures this machine",
+                       own ? "the remaining work of the trial is not known yet"
+                           : "the speed of this machine is not known");
         return false;
     }
     set(out, there.is_transferred ? ORCH_TIER_TRANSFERRED : ORCH_TIER_PRIOR, share * there.whole_s,

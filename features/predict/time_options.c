@@ -411,19 +411,17 @@ static bool read_parallel(const struct time_options *o, struct orch_time_questio
     const struct orch_parallel *p = &q->parallel;
     bool is_given = o->workers || q->gpu != o->gpu;
     if (is_given && (q->worker_count > 1 || q->workers[0] != orch_parallel_devices(p))) {
-        orch_error_set(
-            error, ORCH_ERROR_USAGE, "leave the number out, or use '--parallel best'",
-            "option '--parallel': '%s' describes %d device%s, but --gpu or --workers asks for %s",
-            o->parallel, (int)orch_parallel_devices(p), orch_plural(orch_parallel_devices(p)),
-            asked);
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave the number out, or use '--parallel best'",
+                       "option '--parallel': '%s' is for %d device%s, --gpu or --workers for %s",
+                       o->parallel, (int)orch_parallel_devices(p),
+                       orch_plural(orch_parallel_devices(p)), asked);
         return false;
     }
     if (q->per_node && (q->per_node % p->tp ||
                         orch_parallel_devices(p) % MIN(q->per_node, orch_parallel_devices(p)))) {
         orch_error_set(error, ORCH_ERROR_USAGE,
                        "use a --per-node that divides the number of devices",
-                       "option '--parallel': the %d devices of '%s' do not fill whole nodes of %d "
-                       "devices (--per-node)",
+                       "option '--parallel': the %d devices of '%s' do not fill whole nodes of %d",
                        (int)orch_parallel_devices(p), o->parallel, (int)q->per_node);
         return false;
     }
@@ -602,8 +600,7 @@ static bool read_grid(const char *text, struct orch_time_question *q, GError **e
     if (orch_real_parse(text, &q->grid_g) && q->grid_g >= 0 && q->grid_g <= 5000)
         return true;
     g_autofree char *known = orch_grid_names();
-    g_autofree char *hint =
-        g_strdup_printf("use %s, or the grams of CO2 per kWh, for example --grid 56", known);
+    g_autofree char *hint = g_strdup_printf("use %s, or grams of CO2 per kWh: --grid 56", known);
     orch_error_set(error, ORCH_ERROR_USAGE, hint, "option '--grid': unknown grid '%s'", text);
     return false;
 }

@@ -48,8 +48,7 @@ struct question {
 
 static bool usage(GError **error, const char *hint, const char *option, const char *value)
 {
-    orch_error_set(error, ORCH_ERROR_USAGE, hint, "option '%s': '%s' is not a valid value", option,
-                   value);
+    orch_error_set(error, ORCH_ERROR_USAGE, hint, "option '%s': '%s' is not valid", option, value);
     return false;
 }
 

@@ -74,11 +74,10 @@ static void print_front(struct ending *end, const struct orch_plan *plan,
         g_string_append_printf(metrics, "%s%s %s", k ? ", " : "",
                                orch_goals_goal(search, k).is_max ? "max" : "min",
                                orch_goals_goal(search, k).metric);
-    orch_cli_info(end->cli,
-                  "Pareto front of %u setting%s (%s): %u setting%s that no other setting beats in "
-                  "all metrics",
-                  points->points, orch_plural(points->points), metrics->str, count,
-                  orch_plural(count));
+    orch_cli_info(
+        end->cli,
+        "Pareto front of %u setting%s (%s): %u setting%s that no other beats in all metrics",
+        points->points, orch_plural(points->points), metrics->str, count, orch_plural(count));
     for (unsigned i = 0; i < count; i++) {
         const struct orch_search_point *point = points->of_rows->pdata[order[i]];
         const struct orch_plan_item *item = first_done(plan, point);

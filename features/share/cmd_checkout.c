@@ -162,7 +162,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
                       : "the inputs of run %s are in '%s': the rest of the source was not shared",
                   orch_run_short_key(copy.run_key), copy.folder);
     if (copy.kept_away)
-        orch_cli_warn(cli, "the content of %u kept file%s of the run is not in this store",
+        orch_cli_warn(cli, "this store lacks the content of %u file%s that the run kept",
                       copy.kept_away, orch_plural(copy.kept_away));
     source_copy_clear(&copy);
     return ORCH_EXIT_OK;

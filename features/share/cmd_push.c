@@ -177,7 +177,7 @@ static void print_outgoing(struct orch_cli *cli, const struct orch_remote *remot
     print_what_leaves(cli, "what would leave this machine");
     orch_cli_info(cli,
                   "would send to '%s': %" G_GINT64_FORMAT " runs, %" G_GINT64_FORMAT
-                  " items, %s before compression; nothing was sent",
+                  " files, %s before compression; nothing was sent",
                   remote->name, done->ahead, done->sent_items, bytes);
 }
 
@@ -193,7 +193,7 @@ static void print_pushed(struct orch_cli *cli, const struct orch_remote *remote,
     g_autofree char *bytes = orch_bytes_format(done->sent_bytes);
     if (done->sent_items)
         orch_cli_info(cli,
-                      "sent to '%s': %" G_GINT64_FORMAT " run%s, %" G_GINT64_FORMAT " item%s, %s",
+                      "sent to '%s': %" G_GINT64_FORMAT " run%s, %" G_GINT64_FORMAT " file%s, %s",
                       remote->name, done->sent_runs, orch_plural(done->sent_runs), done->sent_items,
                       orch_plural(done->sent_items), bytes);
     else

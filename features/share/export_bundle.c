@@ -53,7 +53,7 @@ static void print_text(struct orch_cli *cli, const struct bundle_options *o,
         orch_cli_print("%s\t%" G_GINT64_FORMAT "", item->path, item->bytes);
     }
     g_autofree char *bytes = orch_bytes_format(sum->bytes);
-    orch_cli_info(cli, "%s'%s': %" G_GINT64_FORMAT " run%s, %" G_GINT64_FORMAT " item%s, %s%s",
+    orch_cli_info(cli, "%s'%s': %" G_GINT64_FORMAT " run%s, %" G_GINT64_FORMAT " file%s, %s%s",
                   o->dry_run ? "would go into " : "", o->bundle, sum->runs, orch_plural(sum->runs),
                   sum->items, orch_plural(sum->items), bytes,
                   o->dry_run ? " before compression; nothing was written" : "");

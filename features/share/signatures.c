@@ -32,7 +32,7 @@ int orch_cli_signatures_make(struct orch_cli *cli, struct orch_store *store, boo
     if (count < 0 && is_requested)
         g_propagate_error(error, g_steal_pointer(&problem));
     else if (count < 0)
-        orch_cli_warn(cli, "nothing was signed, although git's orch.sign is set: %s",
+        orch_cli_warn(cli, "nothing was signed, although git's setting orch.sign asks for it: %s",
                       problem->message);
     return count < 0 && !is_requested ? 0 : count;
 }
@@ -139,9 +139,9 @@ static void note_faults(const struct orch_signature_check *judged, GPtrArray *fi
         const struct orch_signed_run *run = judged->runs->pdata[i];
         const char *key = orch_run_short_key(run->key);
         if (run->state == ORCH_SIGNED_OTHER)
-            g_ptr_array_add(findings,
-                            g_strdup_printf("run %s has another digest here than signature %s says",
-                                            key, note));
+            g_ptr_array_add(
+                findings,
+                g_strdup_printf("run %s has another digest here than in signature %s", key, note));
         else if (run->state == ORCH_SIGNED_HERE && !run->fits)
             g_ptr_array_add(findings,
                             g_strdup_printf("run %s is signed by %s, but names another author", key,

@@ -48,7 +48,7 @@ static void print(struct orch_cli *cli, const struct orch_slurm_collected *colle
     if (collected->problem)
         orch_cli_warn(cli,
                       "Slurm gave no answer, so no result can be stored: %s\n  hint: try again "
-                      "later; 'orch collect --without-slurm' uses only the journals",
+                      "later; 'orch collect --without-slurm' reads only the trials' files",
                       collected->problem);
     if (cli->json) {
         print_json(table, collected);

@@ -49,8 +49,8 @@ static void print(struct orch_cli *cli, const struct orch_slurm_submission *s,
                       s->waiting, s->waiting == 1 ? " was" : "s were");
     if (s->unchosen)
         orch_cli_info(cli,
-                      "%u trial%s of a search: their values are chosen when some submitted trials "
-                      "have ended. Run the same command again then",
+                      "%u trial%s of a search: when some submitted trials have ended, run the same "
+                      "command again, which chooses the values",
                       s->unchosen, s->unchosen == 1 ? " is left" : "s are left");
     if (s->promoted)
         orch_cli_info(cli, "%u pruned trial%s %s, because %s among the best now", s->promoted,
@@ -106,8 +106,8 @@ static void print_rules(struct orch_cli *cli, const struct orch_expansion *expan
         const struct orch_experiment *experiment = expansion->experiments->pdata[i];
         if (experiment->search && experiment->search->stop)
             orch_cli_info(cli,
-                          "experiment '%s' has a rule that stops trials early (stop): each time "
-                          "you repeat this command, it judges the trials that are running",
+                          "experiment '%s' has a rule that stops trials early (stop), which judges "
+                          "the running trials each time you repeat this command",
                           experiment->name);
     }
 }

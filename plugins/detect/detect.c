@@ -259,7 +259,7 @@ static bool check_weights(const struct detect_params *p, GError **error)
     else if (orch_detect_is_mode(p, "feature") && (p->t.freeze || p->t.layer_rates.count))
         orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
                        "'freeze' and 'layer_rates' need mode 'full': in mode 'feature' only the "
-                       "predictors learn");
+                       "layers for boxes learn");
     else if (orch_detect_is_mode(p, "test") && p->new_head)
         orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
                        "'new_head' needs a training: in mode 'test' nothing learns");

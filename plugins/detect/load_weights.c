@@ -64,8 +64,8 @@ static char **their_names(struct orch_detect *detect, const struct orch_weights 
     if (count != detect->detector->classes)
         return NULL;
     orch_training_note(detect->session->host,
-                       "the weights do not name their classes; their number is that of the data, "
-                       "so they are assumed to be the same, in the same order");
+                       "the weights do not name their classes; they have as many as the data, so "
+                       "the same classes in the same order are assumed");
     return g_strdupv(orch_object_data_names(detect->data));
 }
 
@@ -206,7 +206,7 @@ static bool boxes_fit(const struct orch_net *net, const struct orch_weights *wei
                 continue;
             orch_error_set(error, ORCH_ERROR_CHECK,
                            "set net to the network of the weights, or new_head: true to begin with "
-                           "new predictors",
+                           "new layers for boxes",
                            weight ? "'%s', which predicts boxes, has another shape in the weights"
                                   : "the weights have no '%s', which predicts boxes",
                            tensor->name);

@@ -206,7 +206,7 @@ GArray *orch_platform_place(const GArray *hosts, int64_t workers, int64_t per_ho
     orch_error_set(error, ORCH_ERROR_RECIPE,
                    "use fewer workers, more workers_per_host, or a larger platform",
                    "workers: %" G_GINT64_FORMAT " are too many for the platform's %" G_GINT64_FORMAT
-                   " hosts with %" G_GINT64_FORMAT " each",
+                   " hosts with %" G_GINT64_FORMAT " workers each",
                    workers, usable, per_host);
     return NULL;
 }

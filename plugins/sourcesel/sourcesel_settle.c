@@ -87,7 +87,7 @@ static bool check_base(const struct sourcesel *s, GError **error)
                       "labels: 'sources' needs at least 2 sources, but there is one");
     if (s->classes->len < 2)
         return refuse(error, "add classes to the source, or another source",
-                      "the sources have one class: there is nothing to tell apart");
+                      "the sources have one class, but a classifier needs two");
     if (!is_triple(p))
         return true;
     if (s->sets->len < 3) {
@@ -111,7 +111,7 @@ static bool check_target(const struct sourcesel *s, GError **error)
                       "stage: 'target' needs a target");
     if (s->classes->len < 2)
         return refuse(error, "add classes to the target",
-                      "the target has one class: there is nothing to tell apart");
+                      "the target has one class, but a classifier needs two");
     if (strcmp(p->mode, "scratch") != 0 && !p->t.weights)
         return refuse(error, "e.g. weights: \"${base.weights}\"",
                       "modes 'full' and 'feature' need a base network: set 'weights'");

@@ -54,7 +54,7 @@ cd ..
 git reset -q --hard HEAD~1
 # a metric that nobody prints: both ends run once, and what they print is named
 fails 2 orch bisect loss HEAD~11..HEAD -- python3 job.py 1
-says "the command prints no value of 'loss' at the good and at the bad commit"
+says "the command prints no value of 'loss' at either commit"
 says "the good commit $(git rev-parse --short=8 HEAD~11) prints score; the bad commit $(git rev-parse --short=8 HEAD) prints score"
 says '[2]'
 says_not '[3]'

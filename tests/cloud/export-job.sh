@@ -70,7 +70,7 @@ same "$(json document.StoppingCondition.MaxRuntimeInSeconds)" 7200
 same "$(json usd_per_hour)" 3.06
 same "$(json document.Tags.4.Value)" "$commit"
 fails 2 $sage --gpu P40
-says 'no known instance of Amazon SageMaker'
+says 'orch knows no machine (instance) of Amazon SageMaker'
 says 'its known GPUs are'
 fails 2 $sage --gpu P41
 says "unknown GPU 'P41'"

@@ -46,7 +46,7 @@ says 'A: kind=a (settings of the work tree)'
 says 'runs of'
 says 'You may read them after every pair'
 says 'also with skewed noise'
-says '1.6 to 2.6 times as many runs'
+says '1.6 to 2.6 times the runs'
 says_not 'paired t'
 ok orch ls -n 0 --json
 runs=$(json 'runs.#')
@@ -165,6 +165,6 @@ fails 2 orch compare 'kind<a' kind=b --run s.recipe -m loss --until-sure
 says 'is not PARAMETER = VALUE'
 fails 1 orch compare kind=a kind=b --run s.recipe -m zero --until-sure
 says "no 'zero'"
-says 'none of the first 3 repeats could be used'
+says 'none of the first 3 repeats could be compared'
 fails 2 orch compare kind=a kind=b --run s.recipe -m loss --until-sure --budget 5usd
 says 'price'

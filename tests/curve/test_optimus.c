@@ -533,10 +533,10 @@ static void test_accuracy_crosses(void **state)
     near(at, 1, 0);
     orch_isotonic_free(fit);
     refused(orch_isotonic_fit(loss, accuracy, 0, false, &error), &error, ORCH_ERROR_USAGE,
-            "no points");
+            "at least one point");
     accuracy[2] = NAN;
     refused(orch_isotonic_fit(loss, accuracy, 6, false, &error), &error, ORCH_ERROR_USAGE,
-            "not finite");
+            "finite numbers");
     fit = orch_isotonic_fit(loss, accuracy, 1, false, NULL);
     near(fit->y[0], 0.6, 0);
     assert_true(orch_isotonic_cross(fit, 0.5, &at, NULL));

@@ -17,7 +17,7 @@ refused() { # PLUGIN WITH MESSAGE HINT
 for plugin in train 'finetune/mode: scratch,' 'batchaug/transforms: [flip],' 'semisup/labelled: 5,'; do
     own=
     [ "$plugin" = "${plugin%/*}" ] || own=${plugin#*/}
-    refused "${plugin%%/*}" "$own $small, classes: [3]" "'classes' has only one class, so there is nothing to tell apart" 'hint: name at least two classes'
+    refused "${plugin%%/*}" "$own $small, classes: [3]" "'classes' has only one class, but a classifier needs two" 'hint: name at least two classes'
     refused "${plugin%%/*}" "$own $small, classes: [3, 4, 3]" 'classes: 3 is given twice' 'hint: name each class once'
     refused "${plugin%%/*}" "$own dataset: cifar10, net: resnet20, classes: [3, 10]" "classes: 10, but 'cifar10' has classes 0 to 9" ''
 done

@@ -125,7 +125,7 @@ refused() {
 refused 'per_class: 100, k: 801' 'k: 801 images for each class, but there are only 800 unlabelled images' "hint: choose 'k' from 1"
 refused 'unlabelled: 300, k: 301' 'k: 301 images for each class, but there are only 300 unlabelled images' "hint: choose 'k' from 1"
 refused 'p: 11' 'p: 11 classes for each image, but there are only 10 classes' "hint: choose 'p' from 1"
-refused 'classes: [3]' "'classes' has only one class, so there is nothing to tell apart" 'hint: name at least two'
+refused 'classes: [3]' "'classes' has only one class, but a classifier needs two" 'hint: name at least two'
 refused 'classes: [3, 4], p: 3, per_class: 600' 'p: 3 classes for each image, but there are only 2 classes' "hint: choose 'p'"
 refused 'labelled: 0' "parameter 'labelled': 0 is below its minimum 1" ''
 refused 'labelled: 100, per_class: 100' 'labelled: 100 images of each of 10 classes leave none of the 1000 training images unlabelled' "hint: lower 'labelled'"

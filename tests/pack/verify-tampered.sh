@@ -86,7 +86,7 @@ retar w/r.orch recipe.orch '
 f = next(f for f in files if f[0].endswith("/r.recipe")); f[1] = f[1].replace(b"best accuracy", b"min accuracy"); relist()'
 fails 7 orch verify recipe.orch
 has 'differs from the file in its source tree'
-has "problem: the recipe's key is"
+has "problem: the recipe's digest is"
 retar w/r.orch source.orch 'f = next(f for f in files if f[0].endswith("/job.py")); f[1] += b"# late\n"; relist()'
 fails 7 orch verify source.orch
 has 'job.py'"' differs from the file in its source tree"

@@ -40,7 +40,7 @@ with wandb.init(project="Digits 2", name="first", tags=["a"], notes="a note", en
 P
 ok python3 train.py
 has 'lr 0.1 0.9 3'
-says 'wandb.watch() does nothing here'
+says 'wandb.watch() does nothing in orch'
 says 'step 5 is not recorded, because the current step is 7 already'
 ok python3 points.py train/loss val/loss nested.x late
 has 'train/loss [(0, 1.0), (1, 0.5), (2, 0.333333333333333'

@@ -9,7 +9,7 @@ orch config --schema >"$SCRATCH/recipe.json"
 orch config --schema plugin >"$SCRATCH/plugin.json"
 ok "$judge" "$SOURCE/tests/recipe/schema.py" "$SCRATCH/recipe.json" "$SCRATCH/plugin.json" "$SOURCE"
 fails 2 orch config --schema nosuch
-says "there is no schema of 'nosuch'"
+says "there is no JSON Schema for the output of 'nosuch'"
 fails 2 orch config --schema log
 says 'it prints the output of a trial'
 fails 2 orch config

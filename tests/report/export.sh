@@ -90,7 +90,7 @@ says 'csv, json, jsonl'
 fails 2 orch export --what rows
 says 'runs, points'
 fails 2 orch export -m loss
-says "does nothing with --what runs"
+says "selects metrics of --what points, not of runs"
 # a full disk, a missing folder: nothing is lost
 fails 3 orch export --out nowhere/x.csv
 says 'nowhere/x.csv'

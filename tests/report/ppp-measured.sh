@@ -24,7 +24,7 @@ Y
 ask() { orch predict --dataset cifar10 --epochs 1 --precision fp32 --model prior "$@"; }
 fails 2 ask --gpu V100 --net resnet20 --ppp-comp measured
 says 'PPP (share of the peak speed) cannot be measured: there is no run with a step time on V100'
-says 'run a training on that device, or give a share, for example --ppp-comp 0.62'
+says 'run a training on that device, or give a share: --ppp-comp 0.62'
 fails 2 ask --gpu V100 --net resnet20 --ppp-comp nearly
 says "'nearly' is out of range"
 fails 2 orch paleo --gpu V100 --net resnet50 --ppp-comp measured

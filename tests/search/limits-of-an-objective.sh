@@ -34,12 +34,12 @@ ok search --search 'min loss' --subject-to 'price < 100' --price 36
 says 'best of 11 settings'
 # several metrics: all settings up to 0.9 are on the front, and a reference point ends the search
 ok search --search 'min loss, min ms'
-says '10 settings that no other setting beats in all'
+says '10 settings that no other beats in all'
 rm -rf .orch
 ok search --search 'min loss, min ms' --until 0.45,5.5
 says '9 not needed'
 ok search --search 'min loss, min ms' --sampler nsga2
-says '10 settings that no other setting beats in all'
+says '10 settings that no other beats in all'
 rm -rf .orch
 ok orch try -x 'x=uniform(0, 1)' --search 'min loss' --sampler grid --trials 5 -- python3 f.py '{x}'
 for x in 0 0.25 0.5 0.75 1; do says "f x=$x "; done

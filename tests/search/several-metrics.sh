@@ -53,7 +53,7 @@ print(len([a for a in rows if not any(b != a and b[0] <= a[0] and b[1] <= a[1] f
 P
 )
 ok orch run net.recipe
-says ": $front settings that no other setting beats in all"
+says ": $front settings that no other beats in all"
 listed=$(sed -n 's/^  net .*: error \([0-9.]*\), .*/\1/p' <<<"$err")
 same "$listed" "$(sort -g <<<"$listed")" 'the front, by its first metric'
 ok orch report net.recipe --json
@@ -72,7 +72,7 @@ series = {s["name"]: s["points"] for c in charts(json.load(sys.stdin)) for s in 
 print(len(series["on the front"] + series["knee"]), len(series["border of the front"]) // 2 + 1)' <<<"$out")" "$front $front" 'points of the picture'
 ok orch best 'min error, min latency_ms' -w 'depth < 6'
 has "front of "
-has "$front settings that no other setting beats in all"
+has "$front settings that no other beats in all"
 has 'knee'
 ok orch best 'min error, min latency_ms' -w 'depth < 6' --json
 same "$(python3 -c 'import json, sys

@@ -737,8 +737,9 @@ static void test_nothing(void **state)
         {"median", 40, 1, 1,
          "the trials have one value each, and a rule needs values while a trial runs", false},
         {"median", 40, 6, 6,
-         "the rule judges from value 6 on, but not at a trial's last value, and no trial has more "
-         "than 6",
+         "the rule judges a trial from its value number 6 on, but not at its last one, and no "
+         "trial has more "
+         "than 6 values",
          false},
         {"vizier", 40, 7, 7, "", false},
         {"median", 5, 20, 20, "the rule begins when 5 trials have ended, but the search had 5",
@@ -747,26 +748,29 @@ static void test_nothing(void **state)
          "the rule begins when 1 trial has ended, but the search had 1", false},
         {"median", 6, 20, 20, "", false},
         {"asha(min=9)", 40, 9, 9,
-         "the rule judges from value 9 on, but not at a trial's last value, and no trial has more "
-         "than 9",
+         "the rule judges a trial from its value number 9 on, but not at its last one, and no "
+         "trial has more "
+         "than 9 values",
          false},
         {"asha(min=9)", 40, 10, 10, "", false},
         {"asha", 1, 10, 10, "there is one trial", false},
         {"forecast", 40, 10, 13,
-         "the trials that ended have from 10 to 13 values, and 'forecast' needs trials of about "
-         "one length",
+         "the trials that ended have from 10 to 13 values, but 'forecast' needs trials of about "
+         "the same length",
          false},
         {"forecast", 40, 10, 12, "", false},
         {"forecast", 5, 10, 10, "the rule begins when 5 trials have ended, but the search had 5",
          false},
         {"hyperband", 49, 27, 27, "", false},
-        {"hyperband", 49, 9, 9, "bracket 1, which judges from value 9 on, has trials of at most 9",
-         true},
+        {"hyperband", 49, 9, 9,
+         "bracket 1, which judges from value number 9 on, has trials of at most 9 values", true},
         {"hyperband(min=9)", 49, 9, 9,
-         "bracket 1, which judges from value 9 on, has trials of at most 9", false},
+         "bracket 1, which judges from value number 9 on, has trials of at most 9 values", false},
         {"hyperband", 2, 27, 27,
-         "bracket 3, which judges from value 1 on, has one trial; bracket 2, which judges from "
-         "value 3 on, has one trial; bracket 1, which judges from value 9 on, has no trial",
+         "bracket 3, which judges from value number 1 on, has one trial; bracket 2, which judges "
+         "from "
+         "value number 3 on, has one trial; bracket 1, which judges from value number 9 on, has no "
+         "trial",
          false},
         {"asha", 0, 0, 0, "", false},
     };

@@ -8,7 +8,7 @@ sleeps naps 0.02
 ok orch run naps.recipe
 key=$(orch ls --format tsv | tail -n 1 | cut -f1)
 ok orch export --bundle one.orch "$key"
-says "'one.orch': 1 run, 2 items"
+says "'one.orch': 1 run, 2 files"
 ok orch export --bundle all.orch
 says '2 runs'
 ok orch export --bundle recipe.orch naps.recipe

@@ -126,7 +126,7 @@ db.execute("UPDATE run SET wall_ms = wall_ms + 1, digest = replace(digest, subst
 db.commit()
 P
 fails 7 orch db check --signatures
-has 'has another digest here than signature'
+has 'has another digest here than in signature'
 ok orch show @{1}
 has 'of other contents under this key'
 cp good.db .orch/results.db

@@ -49,7 +49,7 @@ ok orch run r.recipe -q
 ok orch best accuracy
 has 'experiment tune, class_count 10'
 has 'experiment easy, class_count 2'
-says 'tasks are ranked separately'
+says 'tasks has a ranking of its own'
 has 'note: the 3 repeats share one run of '"'pretrain'"' (parameter '"'base'"'), so their spread does not show'
 ok orch best accuracy --experiment tune --json
 same "$(json rankings.0.settings.0.by.lr)" 0.1

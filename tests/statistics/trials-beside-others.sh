@@ -19,7 +19,7 @@ ok orch predictor train --name fit --where "experiment = 'fit'"
 has '12 rows of 12 configurations'
 says ' of the runs shared the machine with other trials; their settings have no other runs'
 ok orch predictor rows --where "experiment = 'fit'"
-says 'of the rows are from runs that shared the machine with other trials; their settings have no other runs'
+says 'of the rows are from runs that shared the machine with other trials, because their settings have no other runs'
 ok orch predict --experiment fit -x n=25,k=20
 has 'tier fitted'
 

@@ -56,7 +56,7 @@ ok orch show base --json
 same "$(json key)" "$two"
 ok orch name "$one" older
 ok orch name "$one" base
-says "the name 'base' still means run ${two: -8}, which also has this name and began later"
+says "'base' still means run ${two: -8}, which also has this name and began later"
 ok orch name "$two" --remove
 ok orch show base --json
 same "$(json key)" "$one"

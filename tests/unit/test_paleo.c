@@ -853,7 +853,7 @@ static void test_bad_cuts(void **state)
                        "n,a,innerproduct,1x4,1x2,4x2,,,\n"
                        "n,b,innerproduct,1x4,1x2,4x2,,,\n",
                 "b", 2, ORCH_ERROR_RECIPE,
-                WORDS("does not say whose outputs layer 'a' reads", "column 'parents'"));
+                WORDS("does not say what layer 'a' reads", "column 'parents'"));
 }
 
 /* ---- damaged tables ---- */

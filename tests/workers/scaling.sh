@@ -77,7 +77,7 @@ says 'untimed_epochs: 2 leaves none of the 2 epochs'
 _run orch run t.recipe weak -q --force -s batch=200
 [ $status = 1 ] || _fail 'a batch larger than the data'
 ok orch show @last --json
-case $(json reason) in *'a step takes 400 images of all workers, but there are only 200'*) ;; *) _fail "$(json reason)" ;; esac
+case $(json reason) in *'a step of all workers takes 400 images, but there are only 200'*) ;; *) _fail "$(json reason)" ;; esac
 # on GPUs: NCCL sums the buckets, on a stream of its own (tests/plugins/fake_nccl.c stands in for it)
 export TINY_TORCH_CUDA=2 ORCH_CUDART=$BUILD/tests/mpi/fake_nccl.so ORCH_NCCL=$BUILD/tests/mpi/fake_nccl.so
 cat >gpu.recipe <<R

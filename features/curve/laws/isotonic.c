@@ -59,8 +59,8 @@ struct orch_isotonic *orch_isotonic_fit(const double *x, const double *y, size_t
     for (size_t i = 0; i < count; i++)
         is_good = is_good && isfinite(x[i]) && isfinite(y[i]);
     if (!is_good) {
-        orch_error_set(error, ORCH_ERROR_USAGE, NULL, "an isotonic fit cannot be made of %s",
-                       count ? "a number that is not finite" : "no points");
+        orch_error_set(error, ORCH_ERROR_USAGE, NULL, "an isotonic fit needs %s",
+                       count ? "finite numbers" : "at least one point");
         return NULL;
     }
     g_autofree struct point *points = g_new(struct point, count);

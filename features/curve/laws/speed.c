@@ -195,8 +195,8 @@ static const char *find_warning(const struct orch_speed *speed)
         return "servers (p) are the same in all measurements: the terms p and 1, and w/p and w, "
                "cannot be distinguished; measure some with other p";
     if (is_w_same)
-        return "workers (w) are the same in all measurements: the terms of w and 1 cannot be told "
-               "apart; measure some with other w";
+        return "workers (w) are the same in all measurements: the terms of w and 1 cannot be "
+               "distinguished; measure some with other w";
     return "the measurements do not determine all terms; measure more different (p, w)";
 }
 

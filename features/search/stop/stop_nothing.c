@@ -27,8 +27,8 @@ static char *too_short(double first, size_t longest)
 {
     if (first < (double)longest)
         return NULL;
-    return g_strdup_printf("the rule judges from value %.0f on, but not at a trial's last value, "
-                           "and no trial has more than %zu",
+    return g_strdup_printf("the rule judges a trial from its value number %.0f on, but not at its "
+                           "last one, and no trial has more than %zu values",
                            first, longest);
 }
 
@@ -68,8 +68,8 @@ static char *nothing_by_forecast(const struct orch_stop_question *question)
         longest = MAX(longest, curve->count);
     }
     if ((double)longest > ORCH_STOP_LENGTHS_MAX * (double)shortest)
-        return g_strdup_printf("the trials that ended have from %zu to %zu values, and 'forecast' "
-                               "needs trials of about one length",
+        return g_strdup_printf("the trials that ended have from %zu to %zu values, but 'forecast' "
+                               "needs trials of about the same length",
                                shortest, longest);
     return too_few(question);
 }
@@ -88,10 +88,10 @@ static bool append_idle(const struct orch_stop_question *question, unsigned brac
     }
     if (trials > 1 && start < (double)longest)
         return false;
-    g_string_append_printf(out, "%sbracket %u, which judges from value %.0f on, has ",
+    g_string_append_printf(out, "%sbracket %u, which judges from value number %.0f on, has ",
                            out->len ? "; " : "", bracket, start);
     if (trials > 1)
-        g_string_append_printf(out, "trials of at most %zu", longest);
+        g_string_append_printf(out, "trials of at most %zu values", longest);
     else
         g_string_append(out, trials ? "one trial" : "no trial");
     return true;

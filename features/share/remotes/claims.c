@@ -361,10 +361,9 @@ bool orch_claims_take(struct orch_claims *claims, const char *fingerprint, const
         if (!refresh(claims, error))
             return false;
     }
-    orch_error_set(
-        error, ORCH_ERROR_IO, "try again",
-        "cannot claim trial %.12s: other programs changed its claim during each of %d attempts",
-        fingerprint, ATTEMPTS_MAX);
+    orch_error_set(error, ORCH_ERROR_IO, "try again",
+                   "cannot claim trial %.12s: others changed its claim in each of %d attempts",
+                   fingerprint, ATTEMPTS_MAX);
     return false;
 }
 

@@ -342,8 +342,7 @@ static bool add_sources(struct exchange *x, struct results_draft *draft, GError 
         if (git_oid_fromstr(&oid, x->how->source_paths[i]) != 0 ||
             !orch_results_source_is_fit(x->place, &oid, &why)) {
             orch_error_set(error, ORCH_ERROR_IO, "push without '--with-source'",
-                           "source tree %.12s cannot be shared: it is %s", x->how->source_trees[i],
-                           why);
+                           "tree %.12s cannot be shared: it is %s", x->how->source_trees[i], why);
             return false;
         }
         orch_results_draft_add(draft, path, &oid, GIT_FILEMODE_TREE);

@@ -79,8 +79,7 @@ static void report_link(const struct orch_host *host, const struct orch_alpha_be
     if (fit->beta_s > 0)
         host->result(host, "bandwidth", 1e-9 / fit->beta_s);
     else
-        host->note(host, "the bandwidth is unknown, because larger all-reduces took no longer than "
-                         "smaller ones");
+        host->note(host, "bandwidth unknown: larger all-reduces took no longer than smaller ones");
 }
 
 static void report_fit(const struct trial *t, const struct orch_alpha_beta_point *points,

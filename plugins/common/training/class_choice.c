@@ -18,7 +18,7 @@ bool orch_classes_check(const struct orch_training *t, GError **error)
     const int64_t *classes = t->classes.items;
     if (t->classes.count == 1) {
         orch_error_set(error, ORCH_ERROR_RECIPE, "name at least two classes",
-                       "'classes' has only one class, so there is nothing to tell apart");
+                       "'classes' has only one class, but a classifier needs two");
         return false;
     }
     for (size_t i = 0; i < t->classes.count; i++) {
@@ -41,7 +41,7 @@ bool orch_classes_suffice(const struct orch_subset *subset, GError **error)
     if (subset->classes > 1)
         return true;
     orch_error_set(error, ORCH_ERROR_RECIPE, "a training needs images of at least two classes",
-                   "the images of '%s' have only one class, so there is nothing to tell apart",
+                   "the images of '%s' have only one class, but a classifier needs two",
                    subset->dataset->name);
     return false;
 }

@@ -24,8 +24,7 @@ bool orch_first_layer_check(const struct orch_training *t, const struct orch_net
     const struct orch_net_node *first = orch_first_layer(net);
     if (t->weights)
         orch_error_set(error, ORCH_ERROR_RECIPE, "leave out either 'whiten' or 'weights'",
-                       "whiten: the first layer's filters come from 'weights', so they cannot be "
-                       "computed from the images");
+                       "whiten: the first layer's filters come from 'weights', not from images");
     else if (!first || first->groups > 1 || first->dilation > 1)
         orch_error_set(
             error, ORCH_ERROR_RECIPE, HINT,
@@ -34,7 +33,7 @@ bool orch_first_layer_check(const struct orch_training *t, const struct orch_net
     else if (first->out_channels > 2 * first->in_channels * first->kernel_h * first->kernel_w)
         orch_error_set(error, ORCH_ERROR_RECIPE, HINT,
                        "whiten: '%s' of network '%s' has %d filters, but patches of %dx%dx%d "
-                       "values have %d directions, which make at most %d filters",
+                       "values have %d principal components, which give at most %d filters",
                        first->name, t->net, (int)first->out_channels, (int)first->in_channels,
                        first->kernel_h, first->kernel_w,
                        (int)first->in_channels * first->kernel_h * first->kernel_w,

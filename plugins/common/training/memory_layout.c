@@ -122,7 +122,7 @@ static bool measure(const struct orch_session *s, const struct orch_torch_setup 
         *out_channels_last = subjects[1].best_s < FASTER * subjects[0].best_s;
         orch_training_note(s->host,
                            "memory layout: %s was faster (a step takes %.3g ms plain, %.3g ms "
-                           "channels-last), and is kept for trials of this network on this device",
+                           "channels-last); trials of this network on this device use it",
                            *out_channels_last ? "channels-last" : "plain", 1e3 * subjects[0].best_s,
                            1e3 * subjects[1].best_s);
     }

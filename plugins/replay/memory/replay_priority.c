@@ -155,9 +155,8 @@ bool orch_replay_update(struct orch_replay *r, const int64_t *places, const floa
 {
     for (int64_t i = 0; i < count; i++)
         if (!isfinite(errors[i])) {
-            orch_error_set(
-                error, ORCH_ERROR_TRIAL, NULL,
-                "replay buffer: temporal-difference error %" G_GINT64_FORMAT " is not finite", i);
+            orch_error_set(error, ORCH_ERROR_TRIAL, NULL,
+                           "replay buffer: TD error %" G_GINT64_FORMAT " is not finite", i);
             return false;
         }
     if (!r->tree)

@@ -65,7 +65,7 @@ struct orch_feed *orch_scaling_feed(void *ctx, const struct orch_session *sessio
     if (session->train->count < whole) {
         orch_error_set(error, ORCH_ERROR_TRIAL,
                        "use a smaller 'batch', fewer 'workers' or more images",
-                       "a step takes %d images of all workers, but there are only %d", (int)whole,
+                       "a step of all workers takes %d images, but there are only %d", (int)whole,
                        (int)session->train->count);
         return NULL;
     }
