@@ -54,7 +54,7 @@ static int hold(struct orch_cli *cli, const char *text, GError **error)
     g_autofree char *folder = orch_doctor_folder(cli->workspace);
     if (!orch_cli_count(text, "--hold", 86400, &seconds, error))
         return -1;
-    orch_cli_info(cli, "orch holds a lock in '%s' for %d s: run 'orch doctor' on another host now",
+    orch_cli_info(cli, "a lock in '%s' is held for %d s: run 'orch doctor' on another host now",
                   folder, (int)seconds);
     return orch_doctor_hold(cli->workspace, (unsigned)seconds, error) ? ORCH_EXIT_OK : -1;
 }

@@ -121,9 +121,8 @@ static void note_settings(const struct orch_session *s, int64_t copies)
     for (size_t i = 0; i < schedule->milestone_count; i++)
         within += schedule->milestones[i] < schedule->epochs;
     if (within < (int)schedule->milestone_count)
-        orch_training_note(s->host,
-                           "only %d of %d drops of the learning rate fall in the %g epochs", within,
-                           (int)schedule->milestone_count, schedule->epochs);
+        orch_training_note(s->host, "only %d of %d learning-rate drops fall within the %g epochs",
+                           within, (int)schedule->milestone_count, schedule->epochs);
     if (copies > 1 && orch_work_transforms(s->training, &transforms, NULL) &&
         transforms.count == orch_work_normalisation(s->training).count)
         orch_training_note(s->host, "there are no random transforms: all copies are equal");

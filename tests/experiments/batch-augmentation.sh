@@ -69,7 +69,7 @@ has 'the gradient is accumulated in 4 passes of 32 images: batch norms see 32 im
 ok orch ls --where 'experiment=equal and copies=3' --json
 ok orch show "$(json runs.0.key)"
 has 'there are no random transforms: all copies are equal'
-has 'only 1 of 2 drops of the learning rate fall in the 3 epochs'
+has 'only 1 of 2 learning-rate drops fall within the 3 epochs'
 ok orch show "$four" --json
 same "$(json facts.cost.copies) $(json facts.cost.samples) $(json facts.cost.images)" '4 32 100' 'cost'
 
