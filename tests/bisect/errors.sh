@@ -55,7 +55,7 @@ git reset -q --hard HEAD~1
 # a metric that nobody prints: both ends run once, and what they print is named
 fails 2 orch bisect loss HEAD~11..HEAD -- python3 job.py 1
 says "the command prints no value of 'loss' at either commit"
-says "the good commit $(git rev-parse --short=8 HEAD~11) prints score; the bad commit $(git rev-parse --short=8 HEAD) prints score"
+says "at the good commit $(git rev-parse --short=8 HEAD~11) it prints score; at the bad commit $(git rev-parse --short=8 HEAD) it prints score"
 says '[2]'
 says_not '[3]'
 # an end in which the command fails
