@@ -191,7 +191,7 @@ static void print_text(const struct front *f)
         g_string_append_printf(metrics, "%s%s %s", k ? ", " : "", orch_better_word(f->better[k]),
                                f->metrics[k]);
     orch_cli_print(
-        "front of %u setting%s (%s): %u setting%s that no other setting beats in all metrics",
+        "Pareto front of %u setting%s (%s): %u setting%s that no other beats in all metrics",
         f->groups->len, orch_plural(f->groups->len), metrics->str, front->len,
         orch_plural(front->len));
     orch_cli_print("knee: %s", label);

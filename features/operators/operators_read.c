@@ -122,7 +122,7 @@ static bool read_header(struct operators_reading *r, const json_t *line,
     g_autofree char *text = why ? shown(why) : NULL;
     if (why)
         note(notes, g_strdup_printf("'%s': the batch of %" G_GINT64_FORMAT
-                                    " is fixed in the file (%s), so orch takes a whole batch for "
+                                    " is fixed (%s), so orch takes a whole batch for "
                                     "one sample: --batch 2 means 2 such batches",
                                     r->file, r->batch, text));
     const char *axis = orch_json_text(fixed, "batch_axis", NULL);

@@ -64,7 +64,7 @@ submit --json
 same "$(json stopped) $(json promoted) $(json submitted) $(json held)" '4 0 0 6'
 says '9 after 1 value; 2 of 3 trials are better, the best 1 go on'
 says '8 after 1 value; 2 of 4 trials are better, the best 2 go on'
-says '4 submitted trials were asked to stop early (pruned): they do within 5 s'
+says '4 submitted trials were asked to stop early (pruned): they stop within 5 s'
 for ((i = 0; i < 800; i++)); do
     [ "$(grep -cE 'COMPLETED|FAILED' "$CLUSTER/jobs/101/changes")" -lt 4 ] || break
     sleep 0.05
