@@ -133,7 +133,7 @@ fails 2 orch net show empty
 says "'n_layer' is missing"
 config broken '{"model_type": '
 fails 2 orch net show broken
-says 'line 1 is no JSON'
+says 'line 1 is not JSON'
 config list '[]'
 fails 2 orch net show list
 says 'the file is not a JSON object'
