@@ -124,7 +124,7 @@ static void read_ranks(struct recipe_draft *draft, const struct orch_yaml *resou
     if (manifest && manifest->kind == ORCH_PLUGIN_WRAPPED)
         orch_recipe_error_at(draft, orch_yaml_get(resources, "ranks"),
                              "start mpirun in 'command': [mpirun, -n, \"${workers}\", ...]",
-                             "'ranks' needs a compiled plugin, and '%s' is none", manifest->name);
+                             "'ranks': plugin '%s' is not a compiled one", manifest->name);
     else if (manifest && !manifest->needs.mpi)
         orch_recipe_error_at(draft, orch_yaml_get(resources, "ranks"),
                              "remove 'ranks', or set needs.mpi in the plugin",

@@ -41,7 +41,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct compare_options, format, TEXT, "format", .value = "NAME",
                 .help = "junit, github (annotations and a summary), csv, markdown, ..."),
     ORCH_OPTION(struct compare_options, run.recipe, TEXT, "run", .value = "RECIPE",
-                .help = "run both sides now: commits, . (the work tree) or settings"),
+                .help = "run RECIPE now for A and B: commits, . (work tree), settings"),
     ORCH_OPTION(struct compare_options, repeat, TEXT, "repeat", .value = "N",
                 .help = "with --run: number of runs of each setting and side (default 5)"),
     ORCH_OPTION(struct compare_options, until_sure, FLAG, "until-sure",

@@ -24,7 +24,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct pack_options, sources, TEXT, "sources", .value = "BYTES",
                 .help = "limit for source files that the recipe does not name (default: 20 MiB)"),
     ORCH_OPTION(struct pack_options, crate, FLAG, "crate",
-                .help = "describe the pack as a Workflow Run RO-Crate, for other programs"),
+                .help = "add metadata in the standard format Workflow Run RO-Crate"),
     ORCH_OPTION(struct pack_options, sign, FLAG, "sign",
                 .help = "sign the pack with git's key (format: in-toto statement, DSSE envelope)"),
     ORCH_OPTION(struct pack_options, jobs, COUNT, "jobs", .letter = 'j', .value = "N",

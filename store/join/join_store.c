@@ -257,7 +257,7 @@ static bool join_record(struct joining *j, const char *key, const char *digest, 
     sqlite3_reset(s);
     bool ok = true;
     if (!run || strcmp(run->digest, digest) != 0 || g_strcmp0(run->record.key, key) != 0)
-        orch_join_refuse(j->join, "run %s, kept as a conflict in that store: %s", key,
+        orch_join_refuse(j->join, "conflicting version of run %s is left out: %s", key,
                          problem ? problem->message : "the text belongs to another run");
     else
         ok = orch_join_run(j->join, &run->record, digest, &joined, error);

@@ -45,7 +45,7 @@ says 'wrong.recipe:4'
 printf 'command: [sh, -c, "echo loss 1"]\nneeds: {mpi: true}\nmetrics: {loss: min}\n' >wrapped.plugin
 printf 'format: 1\nrecipe: w\nexperiments:\n  e: { plugin: ./wrapped.plugin, resources: { ranks: 2 } }\n' >w.recipe
 fails 2 orch check w.recipe
-says "'ranks' needs a compiled plugin, and 'wrapped' is none"
+says "'ranks': plugin 'wrapped' is not a compiled one"
 recipe zero ranks 'ranks: 0'
 trust "$plugins/ranks.so"
 fails 2 orch check zero.recipe

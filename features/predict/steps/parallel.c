@@ -197,7 +197,8 @@ static bool open_share(const struct orch_net *net, const struct orch_prior *prio
 {
     s->micro = orch_parallel_micro_batches(p, work->batch);
     if (work->batch % s->micro) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "choose a --batch that the micro-batches divide",
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "choose a --batch that is a multiple of the micro-batches",
                        "a batch of %" G_GINT64_FORMAT " cannot be divided into %" G_GINT64_FORMAT
                        " equal micro-batches",
                        work->batch, s->micro);
