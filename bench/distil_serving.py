@@ -32,7 +32,7 @@ PEAKS = {"bfloat16": "tensor16", "int4_wo": "tensor16", "w4a16_mxfp4": "tensor16
 SMALL = .08  # below such an error its square counts
 COMMON = dict(share=(1.1, .2), energy=(1., .15), memory=(.87, .1), cache_rate=(40, .7), norm=(3., .5), start=(5500, .5),
               graphics=(.75, .2), graphics_cache=(.5, .3))
-PRODUCT = dict(COMMON, fill=(40, 1.), tile=(15, .5), rate_power=(.85, .12), wave=(.42, .3), cached=(1., .5), pair=(.5, .3))
+PRODUCT = dict(COMMON, fill=(40, 1.), tile=(15, .5), rate_power=(.85, .12), wave=(.42, .3), cached=(1., .5), pair=(.5, .3), serial=(1., 1.))
 QUANTISED = dict(quantise=(1., 1.), row=(200, 1.))
 BEGINS = {
     "gemm bfloat16": dict(PRODUCT, split=(4500, .4)),
@@ -41,7 +41,7 @@ BEGINS = {
     "gemm nvfp4": dict(PRODUCT, **QUANTISED, start=(14000, .5)),
     "attention": dict(COMMON, share=(1., .2), energy=(1., .2), memory=(.8, .3), start=(15000, .3), fill=(40, 1.), tile=(.3, 1.),
                       wave=(.5, .4), scores=(4., .5), overlapped=(2.3, .3), softmax_norm=(1.5, .5), longest=(1., .5), cache_fp8=(1., .7),
-                      row=(200, 1.), key_row=(50, 1.)),
+                      row=(1500, 1.), block=(3000, .7)),
     "moe wide": dict(COMMON, share=(.8, .3), energy=(1., .2), memory=(.8, .3), norm=(2., .5), start=(50000, .6), tile=(40, .7),
                      expert=(50, .7), spread=(1., .5), skew=(.3, 1.), chosen_values=(.5, 1.), token_values=(1., 1.), pair_values=(3., 1.)),
     "nccl": dict(start=(12000, 1.), hop_s=(1e-6, 1.), share=(.75, 1.), between=(10000, 1.), shared=(1., 1.)),
@@ -59,7 +59,7 @@ def boards():
         n = lambda key, usual=0.: float(r[key]) if r[key] else usual
         table[system] = dict(sms=n("sms"), hertz=n("boost_mhz", 1900) * 1e6, bandwidth=n("bandwidth_gbs") * 1e9, watts=n("watts"),
                              cache=n("l2_mb", 60) * 1e6, tensor16=n("tensor16_tflops") * 1e12, fp8=n("fp8_tflops") * 1e12,
-                             fp4=n("fp4_tflops") * 1e12, link=(n("nvlink_gbs") / 2 or 32) * 1e9, is_linked=n("nvlink_gbs") > 0,
+                             fp4=n("fp4_tflops") * 1e12, link=(n("nvlink_gbs") / 2 or 2 ** n("pcie") * 1.96922) * 1e9, is_linked=n("nvlink_gbs") > 0,
                              year=years[r["arch"]], graphics=not r["chip"].endswith(("100", "110")))
         table[system]["pairs"] = table[system]["year"] >= 2022 and not table[system]["graphics"]
     return table
@@ -96,9 +96,11 @@ def product_s(c, g, dtype, r):
         waves = numpy.ceil(m[:, None] / tm) * numpy.ceil(n[:, None] / tn) * parts / g["sms"]
         waves = numpy.maximum(1, waves + c["wave"] * (numpy.ceil(waves) - waves))
         tiles = waves * 2 * tm * tn * (1 + c["tile"] * relative * (1 / tm + 1 / tn))
+        rows, columns = numpy.minimum(64, m), numpy.minimum(64, n)
         if dtype == "fp8":
-            tiles = numpy.where((tm >= numpy.minimum(64, m[:, None])) & (tn >= 64), tiles, numpy.inf)
-        arithmetic = tiles.min(1) * depth * g["sms"] / rate
+            rows, columns = numpy.where(m > 128, 128, rows), 64 + 0 * n
+        tiles = numpy.where((tm >= rows[:, None]) & (tn >= columns[:, None]), tiles, numpy.inf)
+        arithmetic = numpy.maximum(tiles.min(1) * g["sms"] / rate, c["serial"] * cycle) * depth
         s = norm_of(arithmetic, moved(weights + factor + 2 * out + (4 * parts * out if parts > 1 else 0), used), c["norm"])
         s = s + (c["split"] * cycle if parts > 1 else 0)
         best = numpy.where((parts == 1) | (numpy.ceil(k / parts) >= 256), numpy.minimum(best, s), best)
@@ -112,9 +114,10 @@ def attention_s(c, g, dtype, r):
     rate, bandwidth, cache_rate, cycle = device(c, g, g["tensor16"])
     b, s, heads, keys_of, d, w = (r[x] for x in ("batch_size", "isl", "num_heads", "num_key_value_heads", "head_dim", "window_size"))
     scores = c["scores"] * (c["overlapped"] if g["pairs"] else 1)
-    shared, keys = heads / keys_of, numpy.where((w > 0) & (w < s), w, s)
+    packs = g["year"] < 2024 if g["pairs"] else dtype != "bfloat16"
+    shared, keys = numpy.where(packs | (s <= 1), heads / keys_of, 1), numpy.where((w > 0) & (w < s), w, s)
     fill, best = c["fill"] * (rate / g["sms"] * cycle / 2048) ** .85, numpy.inf
-    for queries in (16., 32., 64., 128., 256.):
+    for queries in (16., 32., 64., 128.):
         tokens = queries / shared
         mean, longest = (s + numpy.minimum(tokens, s)) / 2, s
         mean = numpy.where(keys < s, numpy.minimum(keys + tokens / 2, mean), mean)
@@ -122,14 +125,15 @@ def attention_s(c, g, dtype, r):
         mean, longest = numpy.ceil(mean / 64) * 64, numpy.ceil(longest / 64) * 64
         products = 4 * queries * numpy.maximum(d, 64) / (rate / g["sms"]) * (1 + c["tile"] * 64 / queries)
         key_s = norm_of(products, queries / scores * cycle, c["softmax_norm"])
-        blocks = b * keys_of * numpy.ceil(s * shared / queries) / g["sms"]
-        whole = (mean + fill) * key_s * (blocks + c["wave"] * (numpy.ceil(blocks) - blocks))
-        best = numpy.minimum(best, numpy.maximum(whole, c["longest"] * (longest + fill) * key_s))
+        blocks = b * heads / shared * numpy.ceil(s * shared / queries) / g["sms"]
+        block = c["block"] * cycle
+        whole = ((mean + fill) * key_s + block) * (blocks + c["wave"] * (numpy.ceil(blocks) - blocks))
+        best = numpy.minimum(best, numpy.maximum(whole, c["longest"] * ((longest + fill) * key_s + block)))
     made = c["cache_fp8"] * (keys_of + g["pairs"] * heads) if dtype != "bfloat16" else 0
-    n = 4 * b * s * d * (heads + keys_of + made)
-    moved = n / (1 + (g["cache"] / n) ** 3) / bandwidth + n / cache_rate
-    row = c["row"] + c["key_row"] * keys_of * d / 128
-    return norm_of(best, moved, c["norm"]) + (c["start"] + row * b * s / g["sms"]) * cycle
+    moved = lambda n: n / (1 + (g["cache"] / n) ** 3) / bandwidth + n / cache_rate
+    row = c["row"] * numpy.minimum(1, keys_of * d / 512) * b * s / g["sms"] * cycle
+    cached = norm_of(moved(4 * b * s * d * (2 * keys_of + made)), row, 2)
+    return norm_of(best, moved(4 * b * s * d * (heads + keys_of)), c["norm"]) + cached + c["start"] * cycle
 
 
 def experts_s(c, g, dtype, r):

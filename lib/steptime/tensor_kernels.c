@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/steptime/tensor_kernels.h"
 
+#include "lib/devices/links.h"
 #include "lib/steptime/kernel_times.h"
 
 #include <math.h>
@@ -23,6 +24,7 @@ struct product_fit {
     double wave;                   /* how much of a wave that is not full counts as full */
     double cached;                 /* share of the cache that operands may fill */
     double pair;          /* times the same two, where pairs of multiprocessors load together */
+    double serial;        /* cycles of each step in depth at least, however small the tile */
     double split;         /* cycles of summing the parts of a split depth; 0: never split */
     double quantise, row; /* passes over the factor; cycles of a multiprocessor for each row */
     double host_s;        /* launched by the host, which takes so long */
@@ -36,7 +38,8 @@ struct attention_fit {
     double scores, overlapped; /* per cycle and multiprocessor; times, since Hopper */
     double longest;            /* of the longest block that is not split */
     double cache_fp8;          /* passes over what is made into 8 bits */
-    double row, key_row;       /* cycles of a multiprocessor for each token; and head of its keys */
+    double row;                /* cycles of a multiprocessor for each token, into the cache */
+    double block;              /* cycles of each block of queries */
 };
 
 struct experts_fit {
@@ -70,6 +73,7 @@ static const double TILES[][2] = {{256, 256}, {256, 128}, {128, 256}, {128, 128}
                                   {128, 32},  {32, 64},   {64, 32},   {32, 32},   {16, 128},
                                   {16, 64},   {16, 32}};
 #define SMALL_TILE 64.0
+#define LARGE_TILE 128.0
 
 /* ---- formats -----------------------------------------------------------------------------------
  */
@@ -212,15 +216,18 @@ static double arithmetic_s(const struct device *d, const struct product_fit *fit
 {
     double best = (double)INFINITY;
     double depth = ceil(p->k / parts) + fit->fill * d->relative_rate;
+    bool small = fit->has_small_tiles; /* only for small matrices */
+    double least_rows = small || p->m <= LARGE_TILE ? MIN(SMALL_TILE, p->m) : LARGE_TILE;
+    double least_columns = small ? MIN(SMALL_TILE, p->n) : SMALL_TILE;
     for (size_t i = 0; i < G_N_ELEMENTS(TILES); i++) {
         double tm = TILES[i][0], tn = TILES[i][1];
-        if (!fit->has_small_tiles && (tm < MIN(SMALL_TILE, p->m) || tn < SMALL_TILE))
+        if (tm < least_rows || tn < least_columns)
             continue;
         double waves = waves_of(ceil(p->m / tm) * ceil(p->n / tn) * parts / d->sms, fit->wave);
         double slowed = 1 + fit->tile * d->relative_rate * (1 / tm + 1 / tn);
         best = MIN(best, waves * 2 * tm * tn * slowed);
     }
-    return best * depth * d->sms / d->rate;
+    return MAX(best * d->sms / d->rate, fit->serial * d->cycle_s) * depth;
 }
 
 /* The factor of 16 bits is read and written in fewer; each row is a block of its own. */
@@ -262,14 +269,23 @@ double orch_tensor_product_s(const struct orch_gpu_spec *gpu, enum orch_number_f
 /* ---- attention ---------------------------------------------------------------------------------
  */
 
-#define KEYS_STEP 64.0 /* keys that a block takes at once */
+#define KEYS_STEP 64.0      /* keys that a block takes at once */
+#define CACHED_VALUES 512.0 /* of a token, that a block writes at once */
 
-/* In blocks of so many queries; those of heads that share their keys lie in one. */
+/* Heads that share their keys and lie in one block: those of single tokens, and of the kernels of
+ * FlashAttention 3 on Hopper and of FlashInfer for caches in 8 bits. */
+static double heads_in_block(const struct orch_gpu_spec *gpu, const struct orch_tensor_attention *a)
+{
+    bool packs = has_pairs(gpu) ? orch_kernel_arch_year(gpu) < 2024 : a->has_fp8_cache;
+    return packs || a->seq <= 1 ? a->heads / a->key_heads : 1;
+}
+
+/* In blocks of so many queries, of `shared` heads. */
 static double in_blocks_s(const struct device *d, const struct orch_tensor_attention *a,
-                          double scores_per_cycle, double queries)
+                          double scores_per_cycle, double queries, double shared)
 {
     const struct attention_fit *fit = &ATTENTION;
-    double shared = a->heads / a->key_heads, tokens = queries / shared;
+    double tokens = queries / shared, block_s = fit->block * d->cycle_s;
     double keys = a->window > 0 && a->window < a->seq ? a->window : a->seq;
     double mean = (a->seq + MIN(tokens, a->seq)) / 2, longest = a->seq;
     if (keys < a->seq) {
@@ -283,10 +299,10 @@ static double in_blocks_s(const struct device *d, const struct orch_tensor_atten
     double softmax = queries / scores_per_cycle * d->cycle_s;
     double key_s = norm_of(products, softmax, SOFTMAX_NORM);
     double fill = fit->fill * pow(d->rate / d->sms * d->cycle_s / FULL_RATE, FILL_POWER);
-    double blocks = a->batch * a->key_heads * ceil(a->seq * shared / queries) / d->sms;
+    double blocks = a->batch * a->heads / shared * ceil(a->seq * shared / queries) / d->sms;
     double waves = blocks + fit->wave * (ceil(blocks) - blocks);
-    double all = (mean + fill) * key_s * waves;
-    return MAX(all, fit->longest * (longest + fill) * key_s);
+    double all = ((mean + fill) * key_s + block_s) * waves;
+    return MAX(all, fit->longest * ((longest + fill) * key_s + block_s));
 }
 
 double orch_tensor_attention_s(const struct orch_gpu_spec *gpu,
@@ -299,15 +315,15 @@ double orch_tensor_attention_s(const struct orch_gpu_spec *gpu,
         return (double)NAN;
     double scores = fit->scores * (has_pairs(gpu) ? fit->overlapped : 1);
     double best = (double)INFINITY;
-    for (double queries = 16; queries <= 256; queries *= 2)
-        best = MIN(best, in_blocks_s(&d, a, scores, queries));
-    double values = a->batch * a->seq * a->head_dim;
-    double bytes = 4 * values * (a->heads + a->key_heads);
+    for (double queries = 16; queries <= 128; queries *= 2)
+        best = MIN(best, in_blocks_s(&d, a, scores, queries, heads_in_block(gpu, a)));
+    double each = 4 * a->batch * a->seq * a->head_dim; /* bytes of a head, read and written */
+    double bytes = each * (a->heads + a->key_heads), cached = 2 * each * a->key_heads;
     if (a->has_fp8_cache) /* those that multiply in 8 bits make queries of 8 bits, too */
-        bytes += fit->cache_fp8 * 4 * values * (a->key_heads + (has_pairs(gpu) ? a->heads : 0));
-    double row = fit->row + fit->key_row * a->key_heads * a->head_dim / 128; /* into the cache */
-    return norm_of(best, moved_s(&d, bytes, bytes, 1), fit->all.norm) +
-           (fit->all.start + row * a->batch * a->seq / d.sms) * d.cycle_s;
+        cached += fit->cache_fp8 * each * (a->key_heads + (has_pairs(gpu) ? a->heads : 0));
+    double row = fit->row * MIN(1, a->key_heads * a->head_dim / CACHED_VALUES);
+    return norm_of(best, moved_s(&d, bytes, bytes, 1), fit->all.norm) + fit->all.start * d.cycle_s +
+           norm_of(moved_s(&d, cached, cached, 1), row * a->batch * a->seq / d.sms * d.cycle_s, 2);
 }
 
 /* ---- experts -----------------------------------------------------------------------------------
@@ -349,7 +365,7 @@ double orch_collective_s(const struct orch_gpu_spec *gpu, enum orch_collective k
 {
     const struct collective_fit *fit = &COLLECTIVES;
     bool is_linked = gpu->nvlink_gbs > 0;
-    double link = (is_linked ? gpu->nvlink_gbs / 2 : PCIE_GBS) * 1e9;
+    double link = (is_linked ? gpu->nvlink_gbs / 2 : orch_link_within(gpu)->gbit_s / 8) * 1e9;
     if (!(bytes > 0) || !(gpus >= 2))
         return (double)NAN;
     /* Around a ring, a sum twice. What a GPU keeps is copied at twice the rate. */
