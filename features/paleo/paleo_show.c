@@ -60,7 +60,7 @@ static json_t *row_json(const struct orch_time_question *q, const struct orch_pa
 {
     const struct orch_paleo_step *s = &r->step;
     json_t *row = json_object();
-    if (!q->forward_only && orch_paleo_steps_has_additions(steps))
+    if (q->work.training && orch_paleo_steps_has_additions(steps))
         json_object_set_new(row, "added_to_paleo", additions_json(steps, r));
     json_object_set_new(row, "workers", json_integer(s->workers));
     json_object_set_new(row, "batch_per_worker", json_integer(s->worker_batch));

@@ -42,8 +42,7 @@ static bool find_device(struct orch_time_question *q, struct asking *a, GError *
     enum orch_precision precision =
         orch_precision_run(spec, q->has_precision ? q->precision : ORCH_FP32);
     struct orch_prior prior;
-    if (!orch_prior_for(&(struct orch_prior_question){.gpu = spec, .precision = precision}, &prior,
-                        error))
+    if (!orch_prior_for(spec, precision, NULL, NULL, &prior, error))
         return false;
     *device = (struct orch_paleo_device){.name = spec->name,
                                          .clock_mhz = spec->boost_mhz > 0 ? spec->boost_mhz : 1000,
@@ -212,7 +211,7 @@ static double at_the_peak(struct orch_time_question *q, const struct asking *a,
 {
     struct orch_paleo_pass pass =
         orch_paleo_pass(orch_time_question_table(q), &a->out->options, s->worker_batch);
-    double flops = pass.fwd_flops + (q->forward_only ? 0 : pass.bwd_flops);
+    double flops = pass.fwd_flops + (q->work.training ? pass.bwd_flops : 0);
     return (double)s->worker_batch * (double)s->workers * a->out->options.device.peak_gflops * 1e9 /
            flops;
 }
@@ -232,7 +231,7 @@ static bool add_row(struct orch_time_question *q, struct asking *a, int64_t batc
     out->options.batch = batch;
     if (!orch_paleo_simulate(orch_time_question_table(q), &out->options, workers, &row.step, error))
         return false;
-    if (q->forward_only)
+    if (!q->work.training)
         keep_forward_only(&row.step);
     else if (orch_paleo_steps_has_additions(out))
         apply_additions(q, a, &row);

@@ -47,8 +47,8 @@ static struct orch_roofline_work work_of(const struct orch_roofline_gpu *b,
 {
     return (struct orch_roofline_work){.batch = batch,
                                        .element_bytes = orch_precision_bytes(b->precision),
-                                       .training = !q->forward_only,
-                                       .states_per_weight = q->states_per_weight};
+                                       .training = q->work.training,
+                                       .states_per_weight = q->work.states_per_weight};
 }
 
 /* Finds the GPU and its peaks at the question's precision (default fp32). False with an error for

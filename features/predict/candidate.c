@@ -24,22 +24,23 @@ static void set_processor(const struct orch_time_question *q, const struct orch_
     orch_ceilings_free(ceilings);
 }
 
-static const char *name_of(const struct orch_candidate *c)
+static const char *name_of(enum orch_number_format format, enum orch_precision precision)
 {
-    return c->format == ORCH_FORMAT_FP8   ? "fp8"
-           : c->format == ORCH_FORMAT_FP4 ? "fp4"
-                                          : orch_precision_names()[c->precision];
+    return format == ORCH_FORMAT_FP8   ? "fp8"
+           : format == ORCH_FORMAT_FP4 ? "fp4"
+                                       : orch_precision_names()[precision];
 }
 
 /* True if the GPU's tensor cores have the format; else the error names chips whose cores do. */
-static bool has_format(const struct orch_candidate *c, GError **error)
+static bool has_format(enum orch_number_format format, const struct orch_candidate *c,
+                       GError **error)
 {
-    if (c->format == ORCH_FORMAT_16 || orch_number_format_peak(c->gpu, c->format) > 0)
+    if (format == ORCH_FORMAT_16 || orch_number_format_peak(c->gpu, format) > 0)
         return true;
     g_autoptr(GString) others = g_string_new(NULL);
     g_autoptr(GHashTable) chips = g_hash_table_new(g_str_hash, g_str_equal);
     for (const struct orch_gpu_spec *g = orch_gpu_specs(); g->name; g++)
-        if (orch_number_format_peak(g, c->format) > 0 &&
+        if (orch_number_format_peak(g, format) > 0 &&
             g_hash_table_add(chips, (gpointer)(uintptr_t)orch_gpu_spec_chip(g)))
             g_string_append_printf(others, "%s%s", others->len ? ", " : "", g->name);
     g_autofree char *hint =
@@ -56,22 +57,16 @@ bool orch_candidate_choose(const struct orch_time_question *q, struct orch_step_
     /* PyTorch allows tf32 in convolutions, not in matrix products */
     enum orch_precision usual =
         q->net && orch_net_is_attention(q->net) ? ORCH_FP32_IEEE : ORCH_FP32;
-    *out = (struct orch_candidate){.gpu = gpu, .format = q->format};
+    *out = (struct orch_candidate){.gpu = gpu};
     out->precision_is_recorded = !q->has_precision && tiers &&
                                  orch_step_tiers_precision(tiers, q->net, gpu, &out->precision);
     if (!out->precision_is_recorded)
         out->precision = orch_precision_run(gpu, q->has_precision ? q->precision : usual);
-    out->precision_name = name_of(out);
-    const struct orch_prior_question ask = {
-        .gpu = gpu,
-        .precision = out->precision,
-        .may_transfer = !q->ppp_is_measured && isnan(q->ppp_comp) && q->model != ORCH_TIME_PRIOR,
-        .net = q->net,
-        .watts = q->watts,
-        .is_written_out = q->is_written_out,
-        .is_compiled = q->is_compiled,
-        .format = q->format};
-    if (!has_format(out, error) || !orch_prior_for(&ask, &out->prior, error))
+    out->precision_name = name_of(q->kernels.format, out->precision);
+    bool may_transfer = !q->ppp_is_measured && isnan(q->ppp_comp) && q->model != ORCH_TIME_PRIOR;
+    if (!has_format(q->kernels.format, out, error) ||
+        !orch_prior_for(gpu, out->precision, q->net, may_transfer ? &q->kernels : NULL, &out->prior,
+                        error))
         return false;
     if (gpu->unit == ORCH_GPU_HOST)
         set_processor(q, gpu, out);
@@ -87,7 +82,7 @@ bool orch_candidate_choose(const struct orch_time_question *q, struct orch_step_
                        orch_precision_names()[out->precision]);
         return false;
     }
-    if (q->format != ORCH_FORMAT_16 && !out->prior.is_by_kernels) {
+    if (q->kernels.format != ORCH_FORMAT_16 && !out->prior.is_by_kernels) {
         orch_error_set(
             error, ORCH_ERROR_USAGE, "use --precision bf16, or leave out --model and --ppp-comp",
             "steps in %s are forecast only by the transferred model", out->precision_name);

@@ -7,10 +7,8 @@
 
 struct orch_candidate {
     const struct orch_gpu_spec *gpu;
-    enum orch_precision precision; /* of the multiplications */
-    /* of the linear layers of a training in 8 or 4 bits, whose `precision` is bf16 */
-    enum orch_number_format format;
-    const char *precision_name; /* "fp32", "fp8". Static */
+    enum orch_precision precision; /* of the multiplications; bf16 beside a format */
+    const char *precision_name;    /* of a training in 8 or 4 bits the format: "fp8". Static */
     /* taken from the network's records, because the question has none */
     bool precision_is_recorded;
     struct orch_prior prior;

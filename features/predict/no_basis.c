@@ -17,16 +17,16 @@ static void look_at_kernels(const struct orch_candidate *device, const struct or
     const char *whose = *device->gpu->compute_capability ? "" : " on AMD's GPUs";
     if (!k->gpu.was_measured)
         add(what, g_strdup_printf("matrix products in %s%s", precision, whose));
-    else if (k->format == ORCH_FORMAT_FP4 ||
-             (k->format != ORCH_FORMAT_16 && strcmp(device->gpu->arch, "Hopper") != 0))
+    else if (k->switches.format == ORCH_FORMAT_FP4 ||
+             (k->switches.format != ORCH_FORMAT_16 && strcmp(device->gpu->arch, "Hopper") != 0))
         add(what, g_strdup_printf("a training in %s (single kernels were measured)", precision));
     if (k->has_experts)
         add(what, g_strdup("a mixture of experts (single kernels were measured)"));
     if (k->has_packed)
         add(what, g_strdup("weights held in 8 or 4 bits"));
-    if (k->is_compiled)
+    if (k->switches.is_compiled)
         add(what, g_strdup("torch.compile"));
-    if (!k->is_written_out && (!k->gpu.is_tensor || !k->gpu.was_measured))
+    if (!k->switches.is_written_out && (!k->gpu.is_tensor || !k->gpu.was_measured))
         add(what, g_strdup_printf("attention in one kernel in %s%s", precision, whose));
 }
 

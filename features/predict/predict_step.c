@@ -176,7 +176,7 @@ static void print_kernels(const struct orch_prior *p)
                        ? "wider, because products at this precision were not measured"
                    : !orch_kernel_model_is_guess(k)
                        ? "90 % of the measured whole transformers lay within this factor"
-                   : k->has_experts || k->has_packed || k->format != ORCH_FORMAT_16
+                   : k->has_experts || k->has_packed || k->switches.format != ORCH_FORMAT_16
                        ? "90 % of the measured whole transformers lay within a smaller factor, "
                          "which is widened by "
                          "a guess"
@@ -385,7 +385,7 @@ static void assume_device(struct orch_time_question *q, const struct orch_candid
     if (g_ascii_strcasecmp(q->gpu, c->gpu->name) != 0)
         orch_time_question_assume(q, "GPU", "--gpu", "%s (%s)", c->gpu->name,
                                   orch_gpu_unit_name(c->gpu->unit));
-    if (q->format != ORCH_FORMAT_16)
+    if (q->kernels.format != ORCH_FORMAT_16)
         orch_time_question_assume(q, "precision", "--precision",
                                   "%s in linear layers but the last, as scaled for each tensor; "
                                   "the rest, and memory, as in bf16",
@@ -407,9 +407,9 @@ static void assume_device(struct orch_time_question *q, const struct orch_candid
             q, "PPP", "--ppp-comp",
             "%.3g: observed divided by estimated throughput, mean of %d configuration%s run on it",
             c->ppp.share, c->ppp.workloads, orch_plural(c->ppp.workloads));
-    if (!q->has_optimizer && !q->forward_only)
+    if (!q->has_optimizer && q->work.training)
         orch_time_question_assume(q, "optimizer", "--optimizer", "%s",
-                                  q->states_per_weight == 2 ? "AdamW" : "SGD with momentum");
+                                  q->work.states_per_weight == 2 ? "AdamW" : "SGD with momentum");
     if (q->worker_count > 1 || q->workers[0] > 1)
         assume_link(q, c->gpu);
     if (isnan(q->price) && c->rate.usd_per_hour > 0)
@@ -418,11 +418,11 @@ static void assume_device(struct orch_time_question *q, const struct orch_candid
         orch_time_question_assume(q, "price", "--price", "none is known%s",
                                   q->cloud ? " there" : "");
     if (c->prior.is_by_kernels)
-        orch_time_question_assume(q, "attention", "--attention", "%s",
-                                  !q->is_written_out ? "one kernel, as scaled_dot_product_attention"
-                                  : orch_net_is_written_out(q->net)
-                                      ? "written out in the file, its scores in memory"
-                                      : "written out, its scores in memory");
+        orch_time_question_assume(
+            q, "attention", "--attention", "%s",
+            !q->kernels.is_written_out        ? "one kernel, as scaled_dot_product_attention"
+            : orch_net_is_written_out(q->net) ? "written out in the file, its scores in memory"
+                                              : "written out, its scores in memory");
     orch_time_question_assume(q, "input pipeline", NULL, "not a bottleneck");
 }
 

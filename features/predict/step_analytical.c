@@ -87,15 +87,11 @@ double orch_step_tiers_analytical(struct orch_step_tiers *tiers, const struct or
                                       .element_bytes = orch_precision_bytes(cell->precision),
                                       .training = cell->training,
                                       .states_per_weight = 1};
-    const struct orch_prior_question ask = {.gpu = cell->gpu,
-                                            .precision = cell->precision,
-                                            .may_transfer = basis == ORCH_STEP_BASIS_TRANSFERRED,
-                                            .net = k->net,
-                                            .watts = tiers->watts,
-                                            .is_written_out = tiers->is_written_out,
-                                            .is_compiled = tiers->is_compiled};
-    if (!k->net || !orch_prior_for(&ask, &prior, NULL) ||
-        (ask.may_transfer && !prior.is_transferred))
+    bool transfers = basis == ORCH_STEP_BASIS_TRANSFERRED;
+    if (!k->net ||
+        !orch_prior_for(cell->gpu, cell->precision, k->net, transfers ? &tiers->kernels : NULL,
+                        &prior, NULL) ||
+        (transfers && !prior.is_transferred))
         return (double)NAN;
     if (basis == ORCH_STEP_BASIS_PEAK)
         orch_step_tiers_use_peak(&prior);

@@ -19,7 +19,7 @@ static void use_measurements(struct orch_step_tiers *tiers, struct orch_step_ans
 {
     const struct orch_step_question *ask = &out->ask;
     struct orch_prior *prior = &out->prior;
-    bool is_usual = ask->q->format == ORCH_FORMAT_16 && !prior->kernels.has_experts &&
+    bool is_usual = ask->q->kernels.format == ORCH_FORMAT_16 && !prior->kernels.has_experts &&
                     !prior->kernels.has_packed;
     if (ask->q->model == ORCH_TIME_AUTO && !ask->q->calibrate && prior->is_transferred && is_usual)
         out->tier = orch_step_tiers_near(tiers, ask, prior->is_by_kernels, &out->near,
@@ -56,7 +56,8 @@ static bool estimate_step(struct orch_step_tiers *tiers, struct orch_step_answer
     *estimate = (struct orch_step_estimate){0};
     /* the store's measurements are of networks that are trained as a whole */
     out->is_alone = ask->q->model != ORCH_TIME_AUTO || orch_net_has_frozen(ask->q->net) ||
-                    ask->q->is_parallel || ask->q->checkpoints || ask->q->format != ORCH_FORMAT_16;
+                    ask->q->is_parallel || ask->q->work.checkpoints ||
+                    ask->q->kernels.format != ORCH_FORMAT_16;
     if (!out->is_alone && !orch_step_tiers_estimate(tiers, ask, estimate, error))
         return false;
     out->tier = estimate->tier;
@@ -119,17 +120,11 @@ bool orch_candidate_estimate(const struct orch_time_question *q, struct orch_ste
     struct orch_exchange exchange = {
         .workers = 1, .node_workers = 1, .bandwidth = 1, .node_bandwidth = 1};
     int64_t replicas = q->is_parallel ? orch_parallel_replicas(&q->parallel) : workers;
-    struct orch_roofline_work work = {.batch = orch_time_question_worker_batch(q, batch, workers),
-                                      .element_bytes = orch_precision_bytes(c->precision),
-                                      .training = !q->forward_only,
-                                      .states_per_weight = q->states_per_weight,
-                                      .checkpoints = q->checkpoints,
-                                      .keeps_scores = q->is_written_out,
-                                      .has_buckets =
-                                          replicas > 1 && !(q->is_parallel && q->parallel.fsdp > 1),
-                                      .has_fused_loss = q->has_fused_loss,
-                                      .autocasts = !(q->is_parallel && q->parallel.fsdp > 1),
-                                      .reserves_idle = true};
+    struct orch_roofline_work work = q->work;
+    work.batch = orch_time_question_worker_batch(q, batch, workers);
+    work.element_bytes = orch_precision_bytes(c->precision);
+    work.autocasts = !(q->is_parallel && q->parallel.fsdp > 1);
+    work.has_buckets = replicas > 1 && work.autocasts;
     struct orch_step_estimate estimate;
     *out = (struct orch_step_answer){.ask = {q, c, workers, work.batch}, .prior = c->prior};
     if (!estimate_step(tiers, out, &estimate, error))

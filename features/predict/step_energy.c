@@ -30,7 +30,8 @@ struct orch_step_energy orch_step_energy_of(const struct orch_step_answer *a)
 {
     const struct orch_time_question *q = a->ask.q;
     double board = a->ask.c->gpu->watts > 0 ? a->ask.c->gpu->watts : (double)NAN;
-    double watts = q->watts > 0 && !(q->watts > board) ? q->watts : board;
+    double limit = a->ask.q->kernels.watts;
+    double watts = limit > 0 && !(limit > board) ? limit : board;
     double all = watts * (double)a->ask.workers;
     struct orch_step_energy out = {.watts = watts,
                                    .step_j = drawn(a->step.total_s, all),

@@ -54,7 +54,7 @@ char *orch_step_tiers_value(const struct orch_trained *t, const struct orch_step
     if (strcmp(column, "precision") == 0)
         return g_strdup(precision_name(t, ask));
     if (strcmp(column, "mode") == 0)
-        return g_strdup(ask->q->forward_only ? "infer" : "train");
+        return g_strdup(ask->q->work.training ? "train" : "infer");
     if (strcmp(column, "input") == 0)
         return orch_net_shape_format(ask->q->net->input);
     if (strcmp(column, "threads") == 0 && ask->q->threads)
@@ -93,7 +93,7 @@ static bool is_measurement(const struct orch_trained *t, const struct orch_train
                            const struct orch_step_question *ask)
 {
     return *orch_trained_cell_value(t, known, "gpu") && *orch_trained_cell_value(t, known, "net") &&
-           (!ask->q->forward_only || *orch_trained_cell_value(t, known, "mode"));
+           (ask->q->work.training || *orch_trained_cell_value(t, known, "mode"));
 }
 
 /* Finds the configuration under any name of its precision, preferring the one measured most often.

@@ -206,7 +206,7 @@ static struct orch_near_step question_of(const struct orch_step_tiers *tiers,
     struct orch_near_step out =
         orch_near_step_of(ask->c->gpu, ask->q->net->name, input, ask->batch, has_own ? OWN : NULL);
     out.precision = ask->c->precision;
-    out.is_training = !ask->q->forward_only;
+    out.is_training = ask->q->work.training;
     out.workers = ask->workers;
     return out;
 }

@@ -103,11 +103,9 @@ bool orch_step_tiers_open(struct orch_workspace *workspace, const struct orch_ti
                           bool may_keep, struct orch_step_tiers *out, GPtrArray *notes,
                           GError **error)
 {
-    *out = (struct orch_step_tiers){.hardware = q->hardware,
-                                    .is_written_out = q->is_written_out,
-                                    .is_compiled = q->is_compiled,
-                                    .watts = q->watts,
-                                    .uses_published = true};
+    *out = (struct orch_step_tiers){
+        .hardware = q->hardware, .kernels = q->kernels, .uses_published = true};
+    out->kernels.format = ORCH_FORMAT_16;
     struct orch_store *store = workspace->store;
     g_autoptr(GError) broken = NULL;
     if (!store)

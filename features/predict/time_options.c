@@ -58,7 +58,7 @@ static bool read_format(struct orch_time_question *q, const char *text)
                    {"nvfp4", ORCH_FORMAT_FP4}};
     for (size_t i = 0; i < G_N_ELEMENTS(formats); i++)
         if (g_ascii_strcasecmp(formats[i].name, text) == 0) {
-            q->format = formats[i].format;
+            q->kernels.format = formats[i].format;
             q->precision = ORCH_BF16;
             return true;
         }
@@ -74,7 +74,7 @@ static bool read_precision(struct orch_time_question *q, const char *text, bool 
     q->has_precision =
         orch_precision_find(text, &q->precision) || (!is_paleo && read_format(q, text));
     g_autofree char *lower = g_ascii_strdown(text, -1);
-    if (q->format != ORCH_FORMAT_16 && !(q->net && orch_net_is_attention(q->net))) {
+    if (q->kernels.format != ORCH_FORMAT_16 && !(q->net && orch_net_is_attention(q->net))) {
         orch_error_set(error, ORCH_ERROR_USAGE, "use bf16 or fp16",
                        "option '--precision': steps in %s are forecast only for transformers, and "
                        "'%s' is not one",
@@ -101,7 +101,7 @@ static bool read_optimizer(struct orch_time_question *q, const char *text, GErro
                 : text
                     ? read_word("optimizer", text, optimizers, "sgd, momentum, adam, adamw", error)
                     : usual;
-    q->states_per_weight = MAX(found, 0);
+    q->work.states_per_weight = MAX(found, 0);
     q->has_optimizer = text != NULL;
     return found >= 0;
 }
@@ -279,9 +279,11 @@ static bool read_kernels(const struct time_options *o, struct orch_time_question
                        q->net ? q->net->name : o->net);
         return false;
     }
-    q->is_written_out = o->attention ? kind == 1 : q->net && orch_net_is_written_out(q->net);
-    q->is_compiled = o->compiled;
-    q->watts = (double)watts;
+    q->kernels.is_written_out =
+        o->attention ? kind == 1 : q->net && orch_net_is_written_out(q->net);
+    q->kernels.is_compiled = o->compiled;
+    q->kernels.watts = (double)watts;
+    q->work.keeps_scores = q->kernels.is_written_out;
     return true;
 }
 
@@ -304,10 +306,10 @@ static bool read_loss(const struct time_options *o, struct orch_time_question *q
                        "option '--loss' does nothing with --forward-only: no loss is computed");
         return false;
     }
-    q->has_fused_loss = kind == 1;
+    q->work.has_fused_loss = kind == 1;
     if (is_of_tokens && !o->forward_only)
         orch_time_question_assume(q, "loss", "--loss", "%s",
-                                  q->has_fused_loss
+                                  q->work.has_fused_loss
                                       ? "fused: one gradient for each score, in its precision"
                                       : "cross_entropy: three values in fp32 for each score");
     return true;
@@ -317,7 +319,7 @@ static bool read_loss(const struct time_options *o, struct orch_time_question *q
 static bool read_checkpointing(const struct time_options *o, struct orch_time_question *q,
                                GError **error)
 {
-    q->checkpoints = o->checkpointing;
+    q->work.checkpoints = o->checkpointing;
     if (q->net && (o->checkpointing || o->parallel)) /* of a file */
         orch_net_group_by_names(q->net);
     if (!o->checkpointing)
@@ -684,7 +686,7 @@ bool orch_cli_time_options_read(struct orch_cli *cli, struct orch_time_question 
         !open_net(cli, o, q, set, is_paleo, error) || !read_epochs(o->epochs, &epochs, error))
         return false;
     orch_time_question_set_work(q, set, epochs, !is_paleo);
-    q->forward_only = o->forward_only;
+    q->work.training = !o->forward_only;
     q->model = model_of(o->model);
     q->calibrate = o->calibrate;
     q->without = o->without;

@@ -203,7 +203,8 @@ const struct orch_layer_table *orch_time_question_table(struct orch_time_questio
 
 bool orch_time_question_init(struct orch_time_question *q, GError **error)
 {
-    *q = (struct orch_time_question){.epochs = 1, .states_per_weight = 1};
+    *q = (struct orch_time_question){
+        .epochs = 1, .work = {.training = true, .states_per_weight = 1, .reserves_idle = true}};
     q->ppp_comp = q->ppp_comm = q->price = q->price_kwh = q->grid_g = q->budget_usd =
         q->deadline_s = (double)NAN;
     q->assumptions = g_ptr_array_new_with_free_func(free_assumption);

@@ -8,8 +8,7 @@
 #include "lib/devices/rate.h"
 
 #include "features/predict/steps/parallel.h"
-#include "lib/net/cost.h"
-#include "lib/steptime/tensor_kernels.h"
+#include "lib/steptime/kernel_step.h"
 #include "predictors/steps/geometry.h"
 #include "predictors/steps/gradient_exchange.h"
 
@@ -41,30 +40,25 @@ struct orch_time_question {
     struct orch_layer_table *table; /* made by orch_time_question_table */
     int64_t batches[ORCH_TIME_LIST_MAX], workers[ORCH_TIME_LIST_MAX];
     int batch_count, worker_count;
-    bool strong;               /* the workers share the batch */
-    int64_t images, epochs;    /* images 0: not known */
-    double ppp_comp, ppp_comm; /* NaN: not specified */
-    bool ppp_is_measured;      /* ppp_comp is to be measured from the store's runs */
-    double price;              /* per device hour; NaN: not specified */
-    double price_kwh;          /* of electricity, in dollars; NaN: not specified */
-    double grid_g;             /* CO2 of a kWh in grams; NaN: not specified */
-    const char *grid;          /* the country whose mean that is; NULL: none. Static */
-    double budget_usd;         /* NaN: not specified */
-    double deadline_s;         /* for the whole training; NaN: not specified */
-    int64_t per_node, threads; /* 0: not specified */
-    int states_per_weight;
-    bool forward_only;
-    bool is_written_out, is_compiled; /* of a transformer: lib/steptime/kernel_step.h */
-    bool has_fused_loss;              /* of a language model: lib/steptime/roofline.h */
-    bool checkpoints; /* activations are computed again: lib/steptime/checkpointing.h */
-    bool is_parallel; /* the devices share the network as `parallel` says */
+    bool strong;                         /* the workers share the batch */
+    int64_t images, epochs;              /* images 0: not known */
+    double ppp_comp, ppp_comm;           /* NaN: not specified */
+    bool ppp_is_measured;                /* ppp_comp is to be measured from the store's runs */
+    double price;                        /* per device hour; NaN: not specified */
+    double price_kwh;                    /* of electricity, in dollars; NaN: not specified */
+    double grid_g;                       /* CO2 of a kWh in grams; NaN: not specified */
+    const char *grid;                    /* the country whose mean that is; NULL: none. Static */
+    double budget_usd;                   /* NaN: not specified */
+    double deadline_s;                   /* for the whole training; NaN: not specified */
+    int64_t per_node, threads;           /* 0: not specified */
+    struct orch_roofline_work work;      /* of a step; what devices and workers add is not in it */
+    struct orch_kernel_switches kernels; /* of a transformer; format else than 16 bits: bf16 */
+    bool is_parallel;                    /* the devices share the network as `parallel` says */
     struct orch_parallel parallel;
     bool wants_best; /* the fastest way is to be found: features/predict/parallel_best.h */
-    double watts;    /* limit of a board's power; 0: its own */
     enum orch_time_model model;
     bool has_precision, has_scheme, has_optimizer; /* specified by the user, not assumed */
     enum orch_precision precision;
-    enum orch_number_format format; /* of linear layers; else than 16 bits: precision is bf16 */
     enum orch_exchange_scheme scheme;
     const struct orch_link *link; /* NULL: the link between the GPUs of a node */
     const char *cloud;            /* NULL: any. Borrowed */

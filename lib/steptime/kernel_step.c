@@ -48,15 +48,16 @@ double orch_kernel_model_error(const struct orch_kernel_model *model)
         error = hypot(error, EXPERTS_ERROR_90);
     if (model->has_packed)
         error = hypot(error, PACKED_ERROR_90);
-    if (model->format != ORCH_FORMAT_16)
-        error = hypot(error, model->format == ORCH_FORMAT_FP8 ? FP8_ERROR_90 : FP4_ERROR_90);
-    return model->is_written_out || gpu->is_tensor ? error : hypot(error, FUSED_ERROR_90);
+    if (model->switches.format != ORCH_FORMAT_16)
+        error =
+            hypot(error, model->switches.format == ORCH_FORMAT_FP8 ? FP8_ERROR_90 : FP4_ERROR_90);
+    return model->switches.is_written_out || gpu->is_tensor ? error : hypot(error, FUSED_ERROR_90);
 }
 
 bool orch_kernel_model_is_guess(const struct orch_kernel_model *model)
 {
-    return model->has_experts || model->has_packed || model->format == ORCH_FORMAT_FP4 ||
-           (!model->is_written_out && !model->gpu.is_tensor);
+    return model->has_experts || model->has_packed || model->switches.format == ORCH_FORMAT_FP4 ||
+           (!model->switches.is_written_out && !model->gpu.is_tensor);
 }
 
 /* ---- operations --------------------------------------------------------------------------------
@@ -77,7 +78,7 @@ struct op {
 static double narrow_ratio(const struct op *op, double m, double n, double k)
 {
     const struct orch_tensor_product p = {MAX(1, m), n, k, true};
-    double ratio = orch_tensor_product_s(op->model->spec, op->model->format, &p) /
+    double ratio = orch_tensor_product_s(op->model->spec, op->model->switches.format, &p) /
                    orch_tensor_product_s(op->model->spec, ORCH_FORMAT_16, &p);
     return isnan(ratio) ? 1 : ratio;
 }
@@ -85,7 +86,7 @@ static double narrow_ratio(const struct op *op, double m, double n, double k)
 /* The last layer and the choice of experts stay in 16 bits. */
 static bool is_narrow(const struct op *op)
 {
-    return op->model->format != ORCH_FORMAT_16 && op->model->spec && !op->node->routes &&
+    return op->model->switches.format != ORCH_FORMAT_16 && op->model->spec && !op->node->routes &&
            orch_net_output(op->net, 0)->id != op->node->id;
 }
 
@@ -245,7 +246,7 @@ static void add_vector(struct orch_kernel_sum *s, const struct op *op)
                    op->batch;
     switch (op->node->op) {
     case ORCH_NET_GELU:
-        if (op->model->is_written_out && op->node->is_tanh_form)
+        if (op->model->switches.is_written_out && op->node->is_tanh_form)
             orch_kernel_sum_vectors(s, GELU_KERNELS, ORCH_KERNEL_ELEMENTWISE,
                                     op->values * GELU_VALUES / GELU_KERNELS, 1.5);
         else
@@ -278,7 +279,7 @@ static bool is_view(const struct op *op)
     if (n->op != ORCH_NET_GENERIC || n->computes || n->input_count != 1 || n->tensor_count)
         return false;
     const struct orch_net_shape *in = &orch_net_node(op->net, n->inputs[0])->out;
-    return !op->model->is_written_out || op->cost->written < in->c * in->h * in->w;
+    return !op->model->switches.is_written_out || op->cost->written < in->c * in->h * in->w;
 }
 
 static void add_operation(struct orch_kernel_sum *s, const struct op *op)
@@ -295,7 +296,7 @@ static void add_operation(struct orch_kernel_sum *s, const struct op *op)
     case ORCH_NET_ATTENTION:
         if (!op->node->heads)
             add_product(s, op);
-        else if (op->model->is_written_out)
+        else if (op->model->switches.is_written_out)
             add_written_out_attention(s, op);
         else
             add_fused_attention(s, op);
@@ -372,9 +373,10 @@ static bool start(struct walk *w, GError **error)
                        "the batch size is %" G_GINT64_FORMAT, w->work->batch);
         return false;
     }
-    w->is_score = find_scores(w->net, w->model->is_written_out);
-    w->sum = (struct orch_kernel_sum){
-        .gpu = &w->model->gpu, .training = w->work->training, .is_compiled = w->model->is_compiled};
+    w->is_score = find_scores(w->net, w->model->switches.is_written_out);
+    w->sum = (struct orch_kernel_sum){.gpu = &w->model->gpu,
+                                      .training = w->work->training,
+                                      .is_compiled = w->model->switches.is_compiled};
     return true;
 }
 

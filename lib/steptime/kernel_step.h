@@ -8,18 +8,24 @@
 #include "lib/steptime/roofline.h"
 #include "lib/steptime/tensor_kernels.h"
 
-struct orch_kernel_model {
-    struct orch_kernel_gpu gpu;
+/** What a training chooses of its kernels. */
+struct orch_kernel_switches {
     /* attention, and GELU's tanh form, are written out in plain operations (Hugging Face's
      * "eager"): the scores go to memory and back. Else attention is one kernel, as PyTorch's
      * scaled_dot_product_attention. */
     bool is_written_out;
     bool is_compiled; /* torch.compile fuses the element-wise kernels */
+    /* of the linear layers but the last; all else is in 16 bits then */
+    enum orch_number_format format;
+    double watts; /* limit of the board's power; 0: its own */
+};
+
+struct orch_kernel_model {
+    struct orch_kernel_gpu gpu;
+    struct orch_kernel_switches switches;
     /* for products whose time beside a plain one's was measured: of experts, of 8 and 4 bits. NULL:
      * unknown */
     const struct orch_gpu_spec *spec;
-    /* of the linear layers but the last; all else is in 16 bits then */
-    enum orch_number_format format;
     bool has_experts; /* the network is a mixture of experts */
     bool has_packed;  /* some of its weights are held in 8 or 4 bits */
 };

@@ -110,7 +110,7 @@ static double transformer_s(const struct orch_kernel_gpu *gpu, const struct orch
         return (double)NAN;
     struct orch_net_cost *costs = orch_net_costs(net);
     const struct orch_kernel_model model = {
-        .gpu = *gpu, .is_written_out = true, .is_compiled = f->is_compiled};
+        .gpu = *gpu, .switches = {.is_written_out = true, .is_compiled = f->is_compiled}};
     double s = orch_kernel_repeated_s(net, costs, &model, &work, (double)z.layers);
     g_free(costs);
     orch_net_free(net);

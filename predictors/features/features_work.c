@@ -37,8 +37,7 @@ struct rates {
 static struct shares shares_of(const struct orch_gpu_spec *gpu, enum orch_precision precision)
 {
     struct orch_prior prior;
-    if (!orch_prior_for(&(struct orch_prior_question){.gpu = gpu, .precision = precision}, &prior,
-                        NULL))
+    if (!orch_prior_for(gpu, precision, NULL, NULL, &prior, NULL))
         return (struct shares){(double)NAN, (double)NAN, (double)NAN};
     return (struct shares){prior.device.peak_flops * prior.device.compute_share / 1e3,
                            prior.device.bandwidth * prior.device.memory_share / 1e3,

@@ -110,29 +110,32 @@ static bool has_packed(const struct orch_net *net)
     return false;
 }
 
-/* Switches to the transferred model, if it is allowed and covers the GPU. */
-static void transfer(const struct orch_prior_question *ask, struct orch_prior *inout)
+/* Takes the transferred model, if it is allowed and covers the GPU. */
+static void transfer(const struct orch_gpu_spec *gpu, enum orch_precision precision,
+                     const struct orch_net *net, const struct orch_kernel_switches *switches,
+                     struct orch_prior *inout)
 {
     struct orch_kernel_model *kernels = &inout->kernels;
-    bool is_covered = orch_transfer_for(ask->gpu, ask->precision, &inout->transfer);
-    inout->error = orch_transfer_error_of(ask->gpu, ask->precision, ask->net->name,
-                                          is_covered ? &inout->transfer : NULL);
-    inout->is_by_kernels = ask->may_transfer && orch_net_is_attention(ask->net) &&
-                           orch_kernel_gpu_for(ask->gpu, ask->precision, ask->watts, &kernels->gpu);
-    inout->is_transferred = inout->is_by_kernels || (ask->may_transfer && is_covered);
+    bool is_covered = orch_transfer_for(gpu, precision, &inout->transfer);
+    inout->error =
+        orch_transfer_error_of(gpu, precision, net->name, is_covered ? &inout->transfer : NULL);
+    inout->is_by_kernels = switches && orch_net_is_attention(net) &&
+                           orch_kernel_gpu_for(gpu, precision, switches->watts, &kernels->gpu);
+    inout->is_transferred = inout->is_by_kernels || (switches && is_covered);
     if (inout->is_by_kernels) {
-        kernels->spec = ask->gpu;
-        kernels->has_experts = has_experts(ask->net);
-        kernels->has_packed = has_packed(ask->net);
+        kernels->switches = *switches;
+        kernels->spec = gpu;
+        kernels->has_experts = has_experts(net);
+        kernels->has_packed = has_packed(net);
         inout->error_90 = orch_kernel_model_error(kernels);
     } else if (inout->is_transferred)
         inout->error_90 = orch_transfer_error_half(&inout->error, 0);
 }
 
-bool orch_prior_for(const struct orch_prior_question *ask, struct orch_prior *out, GError **error)
+bool orch_prior_for(const struct orch_gpu_spec *gpu, enum orch_precision precision,
+                    const struct orch_net *net, const struct orch_kernel_switches *switches,
+                    struct orch_prior *out, GError **error)
 {
-    const struct orch_gpu_spec *gpu = ask->gpu;
-    const enum orch_precision precision = ask->precision;
     const char *name = orch_precision_names()[precision];
     double peak = orch_gpu_peak(gpu, precision);
     *out = (struct orch_prior){0};
@@ -160,11 +163,8 @@ bool orch_prior_for(const struct orch_prior_question *ask, struct orch_prior *ou
                                                 .memory_share = out->from->memory_share,
                                                 .launch_s = out->from->launch_s,
                                                 .is_host = gpu->unit == ORCH_GPU_HOST};
-    out->kernels.is_written_out = ask->is_written_out;
-    out->kernels.is_compiled = ask->is_compiled;
-    out->kernels.format = ask->format;
-    if (ask->net)
-        transfer(ask, out);
+    if (net)
+        transfer(gpu, precision, net, switches, out);
     return true;
 }
 

@@ -39,21 +39,13 @@ struct orch_prior {
     struct orch_kernel_model kernels;
     double shift; /* calibration factor on the device's own time; 1: none */
 };
-/** What is asked of a model. */
-struct orch_prior_question {
-    const struct orch_gpu_spec *gpu;
-    enum orch_precision precision;
-    const struct orch_net *net;       /* to predict; NULL: by the roofline */
-    bool may_transfer;                /* the transferred model, if it covers the GPU */
-    double watts;                     /* limit of the board's power; 0: none */
-    bool is_written_out, is_compiled; /* of a network with attention: lib/steptime/kernel_step.h */
-    enum orch_number_format format;   /* the same */
-};
-/** Makes the model: the transferred one where the question allows it and the GPU is covered
- * (networks with attention are summed kernel by kernel), else the roofline with its shares. Fails
- * with ORCH_ERROR_USAGE if the GPU's peak at this precision is unknown. */
-bool orch_prior_for(const struct orch_prior_question *question, struct orch_prior *out,
-                    GError **error);
+/** Makes the model that predicts `net` (NULL: any, by the roofline): the transferred one where the
+ * GPU is covered, which sums networks with attention kernel by kernel, with `switches`; else, and
+ * where these are NULL, the roofline with its shares. Fails with ORCH_ERROR_USAGE if the GPU's peak
+ * at this precision is unknown. */
+bool orch_prior_for(const struct orch_gpu_spec *gpu, enum orch_precision precision,
+                    const struct orch_net *net, const struct orch_kernel_switches *switches,
+                    struct orch_prior *out, GError **error);
 /** Sets the rates that a processor reaches with so many threads. */
 void orch_prior_set_processor(struct orch_prior *prior, const struct orch_processor_rates *rates);
 

@@ -114,8 +114,8 @@ static struct orch_prior_step step_of_net(const struct orch_net *net, const char
     struct orch_prior prior;
     struct orch_parallel p;
     struct orch_prior_step out;
-    const struct orch_prior_question ask = {gpu, ORCH_BF16, .may_transfer = true, .net = net};
-    assert_true(orch_prior_for(&ask, &prior, NULL) && prior.is_transferred);
+    const struct orch_kernel_switches usual = {0};
+    assert_true(orch_prior_for(gpu, ORCH_BF16, net, &usual, &prior, NULL) && prior.is_transferred);
     assert_true(orch_parallel_parse(ways, &p, NULL));
     const struct orch_roofline_work work = {
         .batch = 8, .element_bytes = 2, .training = training, .states_per_weight = 2};
@@ -197,8 +197,8 @@ static void test_as_workers(void **state)
     struct orch_net_cost *costs = orch_net_costs(net);
     const struct orch_gpu_spec *gpu = orch_gpu_find("V100");
     struct orch_prior prior;
-    const struct orch_prior_question ask = {gpu, ORCH_FP32, .may_transfer = true, .net = net};
-    assert_true(orch_prior_for(&ask, &prior, NULL) && prior.is_transferred);
+    const struct orch_kernel_switches usual = {0};
+    assert_true(orch_prior_for(gpu, ORCH_FP32, net, &usual, &prior, NULL) && prior.is_transferred);
     const struct orch_roofline_work work = {
         .batch = 64, .element_bytes = 4, .training = true, .states_per_weight = 1};
     const struct orch_exchange ring = {

@@ -172,7 +172,7 @@ static double attention_s(bool is_of_file, bool is_written_out, int64_t batch)
     assert_non_null(net);
     struct orch_net_cost *costs = orch_net_costs(net);
     struct orch_kernel_model model = {.gpu = gpu_of("V100", ORCH_FP32, 0),
-                                      .is_written_out = is_written_out};
+                                      .switches.is_written_out = is_written_out};
     struct orch_roofline_work work = {.batch = batch, .element_bytes = 4};
     struct orch_roofline_step step;
     g_autofree struct orch_roofline_layer *layers =
@@ -210,7 +210,8 @@ static double network_s(const char *name, double repeats, bool training)
         &(struct orch_net_options){.name = name, .channels = 1, .height = 128, .width = 1}, NULL);
     assert_non_null(net);
     struct orch_net_cost *costs = orch_net_costs(net);
-    struct orch_kernel_model model = {.gpu = gpu_of("V100", ORCH_FP32, 0), .is_written_out = true};
+    struct orch_kernel_model model = {.gpu = gpu_of("V100", ORCH_FP32, 0),
+                                      .switches.is_written_out = true};
     struct orch_roofline_work work = {.batch = 8, .element_bytes = 4, .training = training};
     struct orch_roofline_step step = {0};
     if (!(repeats > 0))
