@@ -161,7 +161,7 @@ static bool answer_of(const struct orch_time_question *q, struct orch_step_tiers
     bool ok =
         orch_candidate_estimate(q, tiers, &candidate, q->workers[0], q->batches[0], out, NULL);
     orch_rate_release(&candidate.rate);
-    out->ask.c = NULL;
+    out->c = NULL;
     return ok && out->step.total_s.mid > 0;
 }
 

@@ -39,22 +39,22 @@ struct near {
 
 /* Distance used to find comparable runs: a different network weighs most, then a different GPU,
  * then the batch, where a factor of two counts as 1. */
-static double distance_of(const struct orch_step_tiers *tiers, const struct orch_step_question *ask,
+static double distance_of(const struct orch_step_tiers *tiers, const struct orch_step_answer *a,
                           const struct orch_trained_cell *known)
 {
     const struct orch_trained *t = tiers->trained;
     double distance = 0, batch = 0;
-    if (strcmp(orch_trained_cell_value(t, known, "net"), ask->q->net->name) != 0)
+    if (strcmp(orch_trained_cell_value(t, known, "net"), a->q->net->name) != 0)
         distance += 8;
     if (g_ascii_strcasecmp(orch_trained_cell_value(t, known, "gpu"),
-                           orch_step_tiers_device_name(ask->c->gpu)) != 0)
+                           orch_step_tiers_device_name(a->c->gpu)) != 0)
         distance += 4;
     enum orch_precision precision;
     if (!orch_precision_find(orch_trained_cell_value(t, known, "precision"), &precision) ||
-        orch_precision_run(ask->c->gpu, precision) != ask->c->precision)
+        orch_precision_run(a->c->gpu, precision) != a->c->precision)
         distance += 2;
     if (orch_real_parse(orch_trained_cell_value(t, known, "batch"), &batch) && batch > 0)
-        distance += fabs(log2(batch / (double)ask->batch));
+        distance += fabs(log2(batch / (double)a->batch));
     return distance;
 }
 
@@ -77,14 +77,13 @@ static json_t *record_json(const struct orch_trained *t, const struct orch_train
     return o;
 }
 
-static json_t *nearest_json(const struct orch_step_tiers *tiers,
-                            const struct orch_step_question *ask)
+static json_t *nearest_json(const struct orch_step_tiers *tiers, const struct orch_step_answer *a)
 {
     const struct orch_trained *t = tiers->trained;
     json_t *out = json_array();
     g_autoptr(GArray) list = g_array_new(FALSE, FALSE, sizeof(struct near));
     for (guint i = 0; t && i < t->known->len; i++) {
-        struct near near = {t->known->pdata[i], distance_of(tiers, ask, t->known->pdata[i])};
+        struct near near = {t->known->pdata[i], distance_of(tiers, a, t->known->pdata[i])};
         g_array_append_val(list, near);
     }
     g_array_sort(list, by_distance);
@@ -115,14 +114,13 @@ static json_t *learned_part(const struct orch_trained *t, const struct orch_rows
 json_t *orch_step_answer_explain(const struct orch_step_tiers *tiers,
                                  const struct orch_step_answer *answer, GError **error)
 {
-    const struct orch_step_question *ask = &answer->ask;
     const struct orch_prior_step *step = &answer->step;
     static char *const asked[] = {"gpu",       "net",  "batch", "workers",
                                   "precision", "mode", "input", NULL};
     char target[] = ORCH_PREDICTOR_STEP;
     struct orch_trained nothing = {.target = target, .columns = (char **)(uintptr_t)asked};
     const struct orch_trained *t = tiers->trained;
-    struct orch_csv *csv = orch_step_tiers_row(t ? t : &nothing, ask, error);
+    struct orch_csv *csv = orch_step_tiers_row(t ? t : &nothing, answer, error);
     struct orch_rows_options options = {.target = t ? t->target : target};
     struct orch_rows *rows = csv ? orch_rows_of_table(csv, &options, error) : NULL;
     orch_csv_free(csv);
@@ -139,7 +137,7 @@ json_t *orch_step_answer_explain(const struct orch_step_tiers *tiers,
     json_object_set_new(o, "learned", learned_part(t, rows));
     json_object_set_new(o, "readings", readings_json(t));
     json_object_set_new(o, "features", features_json(rows));
-    json_object_set_new(o, "nearest", nearest_json(tiers, ask));
+    json_object_set_new(o, "nearest", nearest_json(tiers, answer));
     json_object_set_new(o, "measured_steps", orch_step_tiers_near_json(tiers, &answer->near));
     orch_rows_free(rows);
     return o;

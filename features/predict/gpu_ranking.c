@@ -68,7 +68,7 @@ static void add_clouds(struct orch_time_question *q, const struct orch_ranked_gp
         r->owns_why = false;
         double ratio = rate.usd_per_hour / first->c.rate.usd_per_hour;
         r->c.rate = rate;
-        r->a.ask.c = &r->c;
+        r->a.c = &r->c;
         r->a.usd.mid *= ratio;
         r->a.usd.low *= ratio;
         r->a.usd.high *= ratio;

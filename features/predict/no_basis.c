@@ -41,7 +41,7 @@ static void look_at_transfer(const struct orch_candidate *device,
 
 char *orch_no_basis(const struct orch_step_answer *answer)
 {
-    const struct orch_candidate *device = answer->ask.c;
+    const struct orch_candidate *device = answer->c;
     const struct orch_prior *prior = &answer->prior;
     bool is_near = answer->tier >= ORCH_TIER_SAME_STEP && answer->tier <= ORCH_TIER_SAME_CHIP;
     bool is_own = answer->tier < ORCH_TIER_SAME_STEP || (answer->why && !answer->near.count);

@@ -67,8 +67,8 @@ static void add_answer(struct orch_table *table, const struct orch_step_answer *
 {
     g_autofree char *rate = orch_number_format(a->step.images_per_s);
     g_autofree char *span = orch_cli_span_format(a->total_s);
-    orch_table_add_int(table, a->ask.workers);
-    orch_table_add_int(table, a->ask.batch);
+    orch_table_add_int(table, a->workers);
+    orch_table_add_int(table, a->batch);
     orch_cli_add_duration(table, a->step.total_s.mid);
     orch_table_add(table, rate, orch_json_finite(a->step.images_per_s));
     orch_cli_add_duration(table, a->epoch_s);
@@ -77,14 +77,14 @@ static void add_answer(struct orch_table *table, const struct orch_step_answer *
     orch_cli_add_money(table, a->usd.mid);
     orch_table_add(table, a->step.fits ? "yes" : "no", json_boolean(a->step.fits));
     orch_table_add(table, orch_tier_name(a->tier), NULL);
-    if (has_limits(a->ask.q))
+    if (has_limits(a->q))
         orch_table_add(table, orch_step_answer_keeps_limits(a) ? "kept" : "broken", NULL);
 }
 
 /* Tokens a second, by which trainings of language models are compared. */
 static void print_tokens(const struct orch_step_answer *a)
 {
-    const struct orch_net *net = a->ask.q->net;
+    const struct orch_net *net = a->q->net;
     if (!orch_net_is_sequence(net))
         return;
     double per_s = orch_step_answer_tokens_per_s(a);
@@ -103,12 +103,10 @@ static void print_memory(const struct orch_step_answer *a)
         return;
     g_autofree char *need = orch_bytes_format((int64_t)a->step.memory_bytes);
     g_autofree char *room = orch_bytes_format((int64_t)device_bytes);
-    g_autofree char *none =
-        g_strdup_printf(" (not even one %s)", orch_time_question_sample(a->ask.q));
+    g_autofree char *none = g_strdup_printf(" (not even one %s)", orch_time_question_sample(a->q));
     orch_cli_print("memory: %s of %s per worker at batch size %" G_GINT64_FORMAT
                    ". The largest batch that fits is %" G_GINT64_FORMAT "%s",
-                   need, room, a->ask.batch, a->step.largest_batch,
-                   a->step.largest_batch ? "" : none);
+                   need, room, a->batch, a->step.largest_batch, a->step.largest_batch ? "" : none);
 }
 
 static void print_energy(const struct orch_step_answer *a)
@@ -123,7 +121,7 @@ static void print_energy(const struct orch_step_answer *a)
  * such trainings exceed. */
 static void print_limits(const struct orch_step_answer *a)
 {
-    if (!has_limits(a->ask.q) || isnan(a->total_s.high))
+    if (!has_limits(a->q) || isnan(a->total_s.high))
         return;
     g_autofree char *time = orch_duration_format(a->total_s.high),
                     *usd = orch_money_format(a->usd.high);
@@ -136,7 +134,7 @@ static void print_limits(const struct orch_step_answer *a)
  * cloud. */
 static void print_cheaper(const struct orch_step_answer *a)
 {
-    const struct orch_rate *rate = &a->ask.c->rate;
+    const struct orch_rate *rate = &a->c->rate;
     if (!orch_rate_is_far_from_cheapest(rate) || !(a->usd.mid > 0))
         return;
     g_autofree char *usd = orch_money_format(a->usd.mid * rate->low_usd / rate->usd_per_hour);
@@ -157,7 +155,7 @@ static void print_prior(const struct orch_step_answer *a)
         orch_cli_print("  fitted    to %d published measurements of %d networks on %s%s%s\n"
                        "  source    %s",
                        from->rows, from->nets, archs, p->is_borrowed ? ": none on " : "",
-                       p->is_borrowed ? a->ask.c->gpu->arch : "", from->source);
+                       p->is_borrowed ? a->c->gpu->arch : "", from->source);
     orch_cli_print("  interval  within a factor of %.2f: %s", exp(p->error_90),
                    p->is_borrowed || !from->rows
                        ? "a guess"
@@ -238,7 +236,7 @@ static void print_transferred(const struct orch_prior *p, bool is_sequence)
 /* What is known of the error of steps of several GPUs. */
 static void print_workers(const struct orch_step_answer *a)
 {
-    const struct orch_time_question *q = a->ask.q;
+    const struct orch_time_question *q = a->q;
     double error = q->is_parallel ? orch_parallel_error_90(&q->parallel, a->step.is_guess)
                                   : orch_prior_several_error();
     if (a->step.is_guess) {
@@ -261,7 +259,7 @@ static void print_narrower(const struct orch_step_answer *a)
 {
     const struct orch_short_run run = a->narrower;
     if (!run.steps) {
-        if (a->ask.workers > 1 || !a->step.fits)
+        if (a->workers > 1 || !a->step.fits)
             printf("  narrower  measured steps%s would narrow the interval ('orch run')\n",
                    a->step.fits ? "" : " of a batch that fits");
         return;
@@ -303,7 +301,7 @@ static void print_basis(const struct orch_step_answer *a)
     if (a->tier == ORCH_TIER_PRIOR)
         print_prior(a);
     else if (a->tier == ORCH_TIER_TRANSFERRED)
-        print_transferred(&a->prior, orch_net_is_sequence(a->ask.q->net));
+        print_transferred(&a->prior, orch_net_is_sequence(a->q->net));
     else if (a->near.count)
         print_near(a);
     else
@@ -319,7 +317,7 @@ static void print_tier(const struct orch_step_answer *a)
     if (a->no_basis)
         orch_cli_print("  no basis  the interval is a guess, because no measured step covers: %s",
                        a->no_basis);
-    if (a->ask.workers > 1 && !is_measured && !a->is_whole)
+    if (a->workers > 1 && !is_measured && !a->is_whole)
         print_workers(a);
     if (a->extrapolates)
         printf("  warning   extrapolation beyond the training rows: measure a similar "

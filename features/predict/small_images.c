@@ -67,8 +67,8 @@ void orch_time_question_assume_stem_on(struct orch_time_question *q, struct orch
     that.costs = orch_net_costs(other);
     that.table = NULL;
     struct orch_step_answer longer = {0};
-    const struct orch_step_question *ask = &answer->ask;
-    if (orch_candidate_estimate(&that, tiers, ask->c, ask->workers, ask->batch, &longer, NULL))
+    if (orch_candidate_estimate(&that, tiers, answer->c, answer->workers, answer->batch, &longer,
+                                NULL))
         assume(q, other, that.costs, longer.step.total_s.mid / answer->step.total_s.mid);
     orch_step_answer_clear(&longer);
     g_free(that.costs);

@@ -17,17 +17,16 @@
  * settings. */
 static void use_measurements(struct orch_step_tiers *tiers, struct orch_step_answer *out)
 {
-    const struct orch_step_question *ask = &out->ask;
+    const struct orch_time_question *q = out->q;
     struct orch_prior *prior = &out->prior;
-    bool is_usual = ask->q->kernels.format == ORCH_FORMAT_16 && !prior->kernels.has_experts &&
+    bool is_usual = q->kernels.format == ORCH_FORMAT_16 && !prior->kernels.has_experts &&
                     !prior->kernels.has_packed;
-    if (ask->q->model == ORCH_TIME_AUTO && !ask->q->calibrate && prior->is_transferred && is_usual)
-        out->tier = orch_step_tiers_near(tiers, ask, prior->is_by_kernels, &out->near,
-                                         &out->is_whole, &out->why);
+    if (q->model == ORCH_TIME_AUTO && !q->calibrate && prior->is_transferred && is_usual)
+        orch_step_tiers_near(tiers, out);
     if (out->tier == ORCH_TIER_NONE) {
         out->tier = prior->is_transferred ? ORCH_TIER_TRANSFERRED : ORCH_TIER_PRIOR;
-        if (!out->is_alone || ask->q->calibrate)
-            orch_step_tiers_shift(tiers, ask, prior, &out->why);
+        if (!out->is_alone || q->calibrate)
+            orch_step_tiers_shift(tiers, out);
         return;
     }
     prior->error_90 = out->near.half;
@@ -50,22 +49,19 @@ static bool is_extrapolated(const struct orch_step_answer *a)
 
 /* Tries the store's own measurements first, unless the user chose a model. */
 static bool estimate_step(struct orch_step_tiers *tiers, struct orch_step_answer *out,
-                          struct orch_step_estimate *estimate, GError **error)
+                          GError **error)
 {
-    const struct orch_step_question *ask = &out->ask;
-    *estimate = (struct orch_step_estimate){0};
+    const struct orch_time_question *q = out->q;
     /* the store's measurements are of networks that are trained as a whole */
-    out->is_alone = ask->q->model != ORCH_TIME_AUTO || orch_net_has_frozen(ask->q->net) ||
-                    ask->q->is_parallel || ask->q->work.checkpoints ||
-                    ask->q->kernels.format != ORCH_FORMAT_16;
-    if (!out->is_alone && !orch_step_tiers_estimate(tiers, ask, estimate, error))
+    out->is_alone = q->model != ORCH_TIME_AUTO || orch_net_has_frozen(q->net) || q->is_parallel ||
+                    q->work.checkpoints || q->kernels.format != ORCH_FORMAT_16;
+    if (!out->is_alone && !orch_step_tiers_estimate(tiers, out, error))
         return false;
-    out->tier = estimate->tier;
-    out->why = g_steal_pointer(&estimate->why);
-    if (!estimate->tier)
+    if (!out->tier) {
         use_measurements(tiers, out);
-    out->extrapolates = estimate->tier ? estimate->extrapolates : is_extrapolated(out);
-    if (ask->q->calibrate && !out->why)
+        out->extrapolates = is_extrapolated(out);
+    }
+    if (q->calibrate && !out->why)
         out->why = g_strdup("not shifted, because --calibrate names no run of this kind on a "
                             "device that this tier covers");
     return true;
@@ -100,7 +96,7 @@ static void scale_whole(struct orch_step_answer *a)
 static struct orch_short_run short_run(const struct orch_step_answer *a)
 {
     struct orch_interval step = a->step.total_s;
-    double usd_per_hour = a->ask.c->rate.usd_per_hour;
+    double usd_per_hour = a->c->rate.usd_per_hour;
     struct orch_short_run run = {.steps = SHORT_RUN_STEPS,
                                  .seconds = SHORT_RUN_START_S + SHORT_RUN_STEPS * step.mid,
                                  .usd = NAN};
@@ -108,8 +104,8 @@ static struct orch_short_run short_run(const struct orch_step_answer *a)
         run.usd = run.seconds / 3600 * usd_per_hour;
     run.factor_now = fmax(step.high / step.mid, step.mid / step.low);
     run.factor_then = exp(orch_trained_first_run_half());
-    bool can = !a->is_alone && a->ask.workers == 1 && a->step.fits &&
-               a->tier != ORCH_TIER_MEASURED && run.factor_then < run.factor_now;
+    bool can = !a->is_alone && a->workers == 1 && a->step.fits && a->tier != ORCH_TIER_MEASURED &&
+               run.factor_then < run.factor_now;
     return can ? run : (struct orch_short_run){0};
 }
 
@@ -125,16 +121,16 @@ bool orch_candidate_estimate(const struct orch_time_question *q, struct orch_ste
     work.element_bytes = orch_precision_bytes(c->precision);
     work.autocasts = !(q->is_parallel && q->parallel.fsdp > 1);
     work.has_buckets = replicas > 1 && work.autocasts;
-    struct orch_step_estimate estimate;
-    *out = (struct orch_step_answer){.ask = {q, c, workers, work.batch}, .prior = c->prior};
-    if (!estimate_step(tiers, out, &estimate, error))
+    *out = (struct orch_step_answer){
+        .q = q, .c = c, .workers = workers, .batch = work.batch, .prior = c->prior};
+    if (!estimate_step(tiers, out, error))
         return false;
-    if (workers > 1 && !(estimate.tier && estimate.whole))
+    bool has_own = out->tier <= ORCH_TIER_FITTED;
+    if (workers > 1 && !(has_own && out->own_is_whole))
         exchange = orch_time_question_exchange(q, c->gpu, workers);
-    if (q->is_parallel
-            ? !predict_parallel(q, c, &out->prior, &work, &out->step, error)
-            : !orch_prior_predict(q->net, q->costs, &out->prior, &work, &exchange,
-                                  estimate.tier ? &estimate.own : NULL, &out->step, error))
+    if (q->is_parallel ? !predict_parallel(q, c, &out->prior, &work, &out->step, error)
+                       : !orch_prior_predict(q->net, q->costs, &out->prior, &work, &exchange,
+                                             has_own ? &out->own : NULL, &out->step, error))
         return false;
     if (out->is_whole)
         scale_whole(out);
@@ -162,7 +158,7 @@ void orch_step_answer_clear(struct orch_step_answer *answer)
 
 bool orch_step_answer_keeps_limits(const struct orch_step_answer *a)
 {
-    const struct orch_time_question *q = a->ask.q;
+    const struct orch_time_question *q = a->q;
     bool costly = !isnan(q->budget_usd) && !(a->usd.mid <= q->budget_usd);
     bool late = !isnan(q->deadline_s) && !(a->total_s.mid <= q->deadline_s);
     return !costly && !late;
@@ -170,14 +166,14 @@ bool orch_step_answer_keeps_limits(const struct orch_step_answer *a)
 
 double orch_step_answer_tokens_per_s(const struct orch_step_answer *a)
 {
-    return a->step.images_per_s * (double)a->ask.q->net->input.h;
+    return a->step.images_per_s * (double)a->q->net->input.h;
 }
 
 double orch_step_answer_million_usd(const struct orch_step_answer *a)
 {
     double hours = 1e6 / orch_step_answer_tokens_per_s(a) / 3600;
-    double usd_per_hour = a->ask.c->rate.usd_per_hour;
-    return usd_per_hour > 0 && a->step.fits ? hours * usd_per_hour * (double)a->ask.workers
+    double usd_per_hour = a->c->rate.usd_per_hour;
+    return usd_per_hour > 0 && a->step.fits ? hours * usd_per_hour * (double)a->workers
                                             : (double)NAN;
 }
 
@@ -196,8 +192,8 @@ static json_t *short_run_json(struct orch_short_run run)
 
 json_t *orch_step_answer_json(const struct orch_step_answer *a)
 {
-    const struct orch_time_question *q = a->ask.q;
-    const struct orch_candidate *c = a->ask.c;
+    const struct orch_time_question *q = a->q;
+    const struct orch_candidate *c = a->c;
     json_t *o = json_object();
     json_object_set_new(o, "tier", json_string(orch_tier_name(a->tier)));
     json_object_set_new(o, "because", orch_json_text_or_null(a->why));
@@ -205,8 +201,8 @@ json_t *orch_step_answer_json(const struct orch_step_answer *a)
     json_object_set_new(o, "keeps_limits", json_boolean(orch_step_answer_keeps_limits(a)));
     json_object_set_new(o, "gpu", json_string(c->gpu->name));
     json_object_set_new(o, "precision", json_string(c->precision_name));
-    json_object_set_new(o, "workers", json_integer(a->ask.workers));
-    json_object_set_new(o, "batch_per_worker", json_integer(a->ask.batch));
+    json_object_set_new(o, "workers", json_integer(a->workers));
+    json_object_set_new(o, "batch_per_worker", json_integer(a->batch));
     json_object_set_new(o, "step_s", orch_json_finite(a->step.total_s.mid));
     json_object_set_new(o, "step_low_s", orch_json_finite(a->step.total_s.low));
     json_object_set_new(o, "step_high_s", orch_json_finite(a->step.total_s.high));

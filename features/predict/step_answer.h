@@ -18,9 +18,13 @@ struct orch_short_run {
 
 /* One estimate. */
 struct orch_step_answer {
-    struct orch_step_question ask;
+    const struct orch_time_question *q;
+    const struct orch_candidate *c; /* on which device */
+    int64_t workers, batch;         /* batch: images per worker */
     enum orch_tier tier;
     char *why;                    /* the evidence for the tier, or NULL */
+    struct orch_interval own;     /* of the tiers measured and fitted: seconds of a step */
+    bool own_is_whole;            /* it includes the exchange between workers */
     struct orch_near_answer near; /* of the tiers same-step, same-chip and same-network */
     bool extrapolates;
     bool is_whole;           /* `near` is of steps of so many workers, with their exchange */

@@ -28,11 +28,11 @@ static struct orch_interval times(struct orch_interval a, double factor)
 
 struct orch_step_energy orch_step_energy_of(const struct orch_step_answer *a)
 {
-    const struct orch_time_question *q = a->ask.q;
-    double board = a->ask.c->gpu->watts > 0 ? a->ask.c->gpu->watts : (double)NAN;
-    double limit = a->ask.q->kernels.watts;
+    const struct orch_time_question *q = a->q;
+    double board = a->c->gpu->watts > 0 ? a->c->gpu->watts : (double)NAN;
+    double limit = a->q->kernels.watts;
     double watts = limit > 0 && !(limit > board) ? limit : board;
-    double all = watts * (double)a->ask.workers;
+    double all = watts * (double)a->workers;
     struct orch_step_energy out = {.watts = watts,
                                    .step_j = drawn(a->step.total_s, all),
                                    .kwh = times(drawn(a->total_s, all), 1 / 3.6e6)};

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Answers from the store's own measurements: of the same configuration, or of a predictor that
  * learned from them. */
-#include "features/predict/candidate.h"
 #include "features/predict/step_tiers_private.h"
 
 #include "lib/base/error.h"
@@ -28,42 +27,41 @@ static bool was_seen(const struct orch_trained *t, const char *column, const cha
 }
 
 /* The name of the question's precision in the records, most of which call an A100's tf32 fp32. */
-static const char *precision_name(const struct orch_trained *t,
-                                  const struct orch_step_question *ask)
+static const char *precision_name(const struct orch_trained *t, const struct orch_step_answer *a)
 {
     const char *const *names = orch_precision_names();
-    for (int i = 0;
-         t && t->known && names[i] && !was_seen(t, "precision", names[ask->c->precision]); i++)
-        if (orch_precision_run(ask->c->gpu, (enum orch_precision)i) == ask->c->precision &&
+    for (int i = 0; t && t->known && names[i] && !was_seen(t, "precision", names[a->c->precision]);
+         i++)
+        if (orch_precision_run(a->c->gpu, (enum orch_precision)i) == a->c->precision &&
             was_seen(t, "precision", names[i]))
             return names[i];
-    return names[ask->c->precision];
+    return names[a->c->precision];
 }
 
-char *orch_step_tiers_value(const struct orch_trained *t, const struct orch_step_question *ask,
+char *orch_step_tiers_value(const struct orch_trained *t, const struct orch_step_answer *a,
                             const char *column)
 {
     if (strcmp(column, "gpu") == 0)
-        return g_strdup(orch_step_tiers_device_name(ask->c->gpu));
+        return g_strdup(orch_step_tiers_device_name(a->c->gpu));
     if (strcmp(column, "net") == 0)
-        return g_strdup(ask->q->net->name);
+        return g_strdup(a->q->net->name);
     if (strcmp(column, "batch") == 0)
-        return g_strdup_printf("%" G_GINT64_FORMAT, ask->batch);
+        return g_strdup_printf("%" G_GINT64_FORMAT, a->batch);
     if (strcmp(column, "workers") == 0)
-        return g_strdup_printf("%" G_GINT64_FORMAT, ask->workers);
+        return g_strdup_printf("%" G_GINT64_FORMAT, a->workers);
     if (strcmp(column, "precision") == 0)
-        return g_strdup(precision_name(t, ask));
+        return g_strdup(precision_name(t, a));
     if (strcmp(column, "mode") == 0)
-        return g_strdup(ask->q->work.training ? "train" : "infer");
+        return g_strdup(a->q->work.training ? "train" : "infer");
     if (strcmp(column, "input") == 0)
-        return orch_net_shape_format(ask->q->net->input);
-    if (strcmp(column, "threads") == 0 && ask->q->threads)
-        return g_strdup_printf("%" G_GINT64_FORMAT, ask->q->threads);
+        return orch_net_shape_format(a->q->net->input);
+    if (strcmp(column, "threads") == 0 && a->q->threads)
+        return g_strdup_printf("%" G_GINT64_FORMAT, a->q->threads);
     return g_strdup("");
 }
 
 struct orch_csv *orch_step_tiers_row(const struct orch_trained *trained,
-                                     const struct orch_step_question *ask, GError **error)
+                                     const struct orch_step_answer *a, GError **error)
 {
     g_autoptr(GString) text = g_string_new(NULL);
     orch_csv_append(text, trained->target);
@@ -73,7 +71,7 @@ struct orch_csv *orch_step_tiers_row(const struct orch_trained *trained,
     }
     g_string_append(text, "\n1");
     for (int c = 0; trained->columns[c]; c++) {
-        g_autofree char *value = orch_step_tiers_value(trained, ask, trained->columns[c]);
+        g_autofree char *value = orch_step_tiers_value(trained, a, trained->columns[c]);
         g_string_append_c(text, ',');
         orch_csv_append(text, value);
     }
@@ -90,33 +88,33 @@ static const char *const ASKED[] = {"gpu",  "net",   "batch",   "workers", "prec
 /* Rows without a GPU or a network match every question, so they are no measurement of it. Rows
  * without a mode are no measurement of inference. */
 static bool is_measurement(const struct orch_trained *t, const struct orch_trained_cell *known,
-                           const struct orch_step_question *ask)
+                           const struct orch_step_answer *a)
 {
     return *orch_trained_cell_value(t, known, "gpu") && *orch_trained_cell_value(t, known, "net") &&
-           (ask->q->work.training || *orch_trained_cell_value(t, known, "mode"));
+           (a->q->work.training || *orch_trained_cell_value(t, known, "mode"));
 }
 
 /* Finds the configuration under any name of its precision, preferring the one measured most often.
  */
 static const struct orch_trained_cell *find_known(const struct orch_step_tiers *tiers,
-                                                  const struct orch_step_question *ask)
+                                                  const struct orch_step_answer *a)
 {
     const struct orch_trained *t = tiers->trained;
     const struct orch_trained_cell *best = NULL;
     char *values[G_N_ELEMENTS(ASKED)] = {NULL};
     int at = 0;
     for (int i = 0; ASKED[i]; i++) {
-        values[i] = orch_step_tiers_value(t, ask, ASKED[i]);
+        values[i] = orch_step_tiers_value(t, a, ASKED[i]);
         at = strcmp(ASKED[i], "precision") == 0 ? i : at;
     }
     for (int i = 0; orch_precision_names()[i]; i++) {
-        if (orch_precision_run(ask->c->gpu, (enum orch_precision)i) != ask->c->precision)
+        if (orch_precision_run(a->c->gpu, (enum orch_precision)i) != a->c->precision)
             continue;
         g_free(values[at]);
         values[at] = g_strdup(orch_precision_names()[i]);
         const struct orch_trained_cell *known =
             orch_trained_find(t, ASKED, (const char *const *)values);
-        if (known && is_measurement(t, known, ask) && (!best || known->count > best->count))
+        if (known && is_measurement(t, known, a) && (!best || known->count > best->count))
             best = known;
     }
     for (int i = 0; ASKED[i]; i++)
@@ -158,12 +156,12 @@ static char *known_text(const struct orch_trained *t, const struct orch_trained_
 }
 
 static void fill_measured(const struct orch_step_tiers *tiers,
-                          const struct orch_trained_cell *known, struct orch_step_estimate *out)
+                          const struct orch_trained_cell *known, struct orch_step_answer *out)
 {
     out->tier = ORCH_TIER_MEASURED;
     out->own = (struct orch_interval){known->time.low / 1e3, known->time.mid / 1e3,
                                       known->time.high / 1e3};
-    out->whole = true;
+    out->own_is_whole = true;
     g_autofree char *what = known_text(tiers->trained, known);
     bool is_repeated = known->runs == known->count && known->count > 1;
     out->why =
@@ -176,10 +174,10 @@ static void fill_measured(const struct orch_step_tiers *tiers,
  */
 
 /* True when the column has values and none equals this one. Rows without a mode were training. */
-static bool is_new(const struct orch_trained *t, const struct orch_step_question *ask,
+static bool is_new(const struct orch_trained *t, const struct orch_step_answer *a,
                    const char *column)
 {
-    g_autofree char *value = orch_step_tiers_value(t, ask, column);
+    g_autofree char *value = orch_step_tiers_value(t, a, column);
     bool any = false;
     for (guint i = 0; i < t->known->len && !any; i++)
         any = *orch_trained_cell_value(t, t->known->pdata[i], column);
@@ -188,18 +186,17 @@ static bool is_new(const struct orch_trained *t, const struct orch_step_question
     return !was_seen(t, column, value);
 }
 
-static bool fill_fitted(const struct orch_step_tiers *tiers, const struct orch_step_question *ask,
-                        struct orch_step_estimate *out, GError **error)
+static bool fill_fitted(const struct orch_step_tiers *tiers, struct orch_step_answer *a,
+                        GError **error)
 {
     const struct orch_trained *t = tiers->trained;
-    if (!t->learned || !t->is_used ||
-        !was_seen(t, "gpu", orch_step_tiers_device_name(ask->c->gpu)) ||
-        is_new(t, ask, "precision") || is_new(t, ask, "mode"))
+    if (!t->learned || !t->is_used || !was_seen(t, "gpu", orch_step_tiers_device_name(a->c->gpu)) ||
+        is_new(t, a, "precision") || is_new(t, a, "mode"))
         return true;
-    g_autofree char *workers = orch_step_tiers_value(t, ask, "workers");
-    struct orch_step_question alone = *ask;
-    out->whole = was_seen(t, "workers", workers);
-    alone.workers = out->whole ? ask->workers : 1;
+    g_autofree char *workers = orch_step_tiers_value(t, a, "workers");
+    struct orch_step_answer alone = *a;
+    a->own_is_whole = was_seen(t, "workers", workers);
+    alone.workers = a->own_is_whole ? a->workers : 1;
     struct orch_csv *csv = orch_step_tiers_row(t, &alone, error);
     struct orch_rows_options options = {.target = t->target};
     struct orch_rows *rows = csv ? orch_rows_of_table(csv, &options, error) : NULL;
@@ -214,33 +211,31 @@ static bool fill_fitted(const struct orch_step_tiers *tiers, const struct orch_s
         orch_load_fail("members", "cannot be read", error);
         return false;
     }
-    out->extrapolates = answer.extrapolates;
+    a->extrapolates = answer.extrapolates;
     if (answer.extrapolates && log(answer.value.high / answer.value.low) / 2 >
-                                   orch_transfer_error_half(&ask->c->prior.error, 0))
+                                   orch_transfer_error_half(&a->c->prior.error, 0))
         return true; /* the analytical model is more precise here */
-    out->tier = ORCH_TIER_FITTED;
-    out->own = (struct orch_interval){answer.value.low / 1e3, answer.value.mid / 1e3,
-                                      answer.value.high / 1e3};
+    a->tier = ORCH_TIER_FITTED;
+    a->own = (struct orch_interval){answer.value.low / 1e3, answer.value.mid / 1e3,
+                                    answer.value.high / 1e3};
     g_autofree char *rows_learned = rows_text(t, t->rows, t->run_rows);
-    out->why = g_strdup_printf("learned from %s (%.1f %% mean relative error on %s left out)%s",
-                               rows_learned,
-                               100 * orch_learned_question(t->learned, answer.question).error,
-                               answer.question ? "networks" : "rows",
-                               answer.extrapolates ? "; beyond the training rows" : "");
+    a->why = g_strdup_printf("learned from %s (%.1f %% mean relative error on %s left out)%s",
+                             rows_learned,
+                             100 * orch_learned_question(t->learned, answer.question).error,
+                             answer.question ? "networks" : "rows",
+                             answer.extrapolates ? "; beyond the training rows" : "");
     return true;
 }
 
-bool orch_step_tiers_estimate(const struct orch_step_tiers *tiers,
-                              const struct orch_step_question *ask, struct orch_step_estimate *out,
+bool orch_step_tiers_estimate(const struct orch_step_tiers *tiers, struct orch_step_answer *a,
                               GError **error)
 {
-    *out = (struct orch_step_estimate){0};
-    if (!tiers->trained || ask->q->calibrate)
+    if (!tiers->trained || a->q->calibrate)
         return true;
-    const struct orch_trained_cell *known = find_known(tiers, ask);
+    const struct orch_trained_cell *known = find_known(tiers, a);
     if (known) {
-        fill_measured(tiers, known, out);
+        fill_measured(tiers, known, a);
         return true;
     }
-    return fill_fitted(tiers, ask, out, error);
+    return fill_fitted(tiers, a, error);
 }

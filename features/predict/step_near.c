@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Answers from measured steps that are like the question: published ones, and the store's. */
-#include "features/predict/candidate.h"
 #include "features/predict/step_tiers_private.h"
 
 #include "features/predict/steps/published_steps.h"
@@ -197,44 +196,42 @@ static char *near_text(const struct orch_step_tiers *tiers, const struct orch_ne
  */
 
 static struct orch_near_step question_of(const struct orch_step_tiers *tiers,
-                                         const struct orch_step_question *ask)
+                                         const struct orch_step_answer *a)
 {
     bool has_own = false;
     for (guint i = tiers->published; i < tiers->near->len && !has_own; i++)
         has_own = step_at(tiers, i)->workers && known_at(tiers, i)->runs > 0;
-    g_autofree char *input = orch_net_shape_format(ask->q->net->input);
+    g_autofree char *input = orch_net_shape_format(a->q->net->input);
     struct orch_near_step out =
-        orch_near_step_of(ask->c->gpu, ask->q->net->name, input, ask->batch, has_own ? OWN : NULL);
-    out.precision = ask->c->precision;
-    out.is_training = ask->q->work.training;
-    out.workers = ask->workers;
+        orch_near_step_of(a->c->gpu, a->q->net->name, input, a->batch, has_own ? OWN : NULL);
+    out.precision = a->c->precision;
+    out.is_training = a->q->work.training;
+    out.workers = a->workers;
     return out;
 }
 
-enum orch_tier orch_step_tiers_near(struct orch_step_tiers *tiers,
-                                    const struct orch_step_question *ask, bool by_kernels,
-                                    struct orch_near_answer *out, bool *whole, char **why)
+void orch_step_tiers_near(struct orch_step_tiers *tiers, struct orch_step_answer *a)
 {
     static const enum orch_tier tier_of[] = {[ORCH_NEAR_NONE] = ORCH_TIER_NONE,
                                              [ORCH_NEAR_NETWORK] = ORCH_TIER_SAME_NETWORK,
                                              [ORCH_NEAR_CHIP] = ORCH_TIER_SAME_CHIP,
                                              [ORCH_NEAR_STEP] = ORCH_TIER_SAME_STEP};
-    *out = (struct orch_near_answer){0};
+    struct orch_near_answer *out = &a->near;
     if (!tiers->uses_published)
-        return ORCH_TIER_NONE;
+        return;
     if (!tiers->near)
-        gather(tiers, ask->q);
-    struct orch_near_step question = question_of(tiers, ask);
-    struct asked asked = {tiers, by_kernels ? question.family : NULL};
+        gather(tiers, a->q);
+    struct orch_near_step question = question_of(tiers, a);
+    struct asked asked = {tiers, a->prior.is_by_kernels ? question.family : NULL};
     orch_near_steps_predict(&question, tiers->near, log_ratio, &asked, out);
-    *whole = ask->workers > 1 && out->nearness == ORCH_NEAR_STEP;
-    if (ask->workers > 1 && !*whole) {
+    a->is_whole = a->workers > 1 && out->nearness == ORCH_NEAR_STEP;
+    if (a->workers > 1 && !a->is_whole) {
         question.workers = 1;
         orch_near_steps_predict(&question, tiers->near, log_ratio, &asked, out);
     }
     if (out->nearness != ORCH_NEAR_NONE)
-        *why = near_text(tiers, out);
-    return tier_of[out->nearness];
+        a->why = near_text(tiers, out);
+    a->tier = tier_of[out->nearness];
 }
 
 /* ---- explained ---------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Runs of other batches, networks or GPUs scale the analytical model. */
-#include "features/predict/candidate.h"
 #include "features/predict/step_tiers_private.h"
 
 #include "lib/base/text.h"
@@ -27,11 +26,11 @@ static bool is_processor(const struct orch_step_tiers *tiers, const struct orch_
 }
 
 static bool is_same_precision(const struct orch_trained *t, const struct orch_trained_cell *known,
-                              const struct orch_step_question *ask)
+                              const struct orch_step_answer *a)
 {
     enum orch_precision is;
     return !*orch_trained_cell_value(t, known, "precision") ||
-           (orch_step_tiers_precision_of(t, known, ask->c->gpu, &is) && is == ask->c->precision);
+           (orch_step_tiers_precision_of(t, known, a->c->gpu, &is) && is == a->c->precision);
 }
 
 /* Sum of log(measured / analytical) over the measured configurations. */
@@ -59,18 +58,18 @@ static char *shift_text(const struct shift *s)
                            s->run_here, s->count - s->run_here);
 }
 
-void orch_step_tiers_shift(struct orch_step_tiers *tiers, const struct orch_step_question *ask,
-                           struct orch_prior *prior, char **why)
+void orch_step_tiers_shift(struct orch_step_tiers *tiers, struct orch_step_answer *a)
 {
+    struct orch_prior *prior = &a->prior;
     const struct orch_trained *t = tiers->trained;
     struct shift own = {0}, net = {0}, gpu = {0}, any = {0};
-    bool is_host = ask->c->gpu->unit == ORCH_GPU_HOST;
-    g_autofree char *mode = orch_step_tiers_value(t, ask, "mode");
+    bool is_host = a->c->gpu->unit == ORCH_GPU_HOST;
+    g_autofree char *mode = orch_step_tiers_value(t, a, "mode");
     for (guint i = 0; t && i < t->known->len && i < 2000; i++) {
         const struct orch_trained_cell *known = t->known->pdata[i];
         bool same_gpu = g_ascii_strcasecmp(orch_trained_cell_value(t, known, "gpu"),
-                                           orch_step_tiers_device_name(ask->c->gpu)) == 0;
-        bool same_net = strcmp(orch_trained_cell_value(t, known, "net"), ask->q->net->name) == 0;
+                                           orch_step_tiers_device_name(a->c->gpu)) == 0;
+        bool same_net = strcmp(orch_trained_cell_value(t, known, "net"), a->q->net->name) == 0;
         const char *is = orch_trained_cell_value(t, known, "mode");
         if (!orch_step_tiers_is_one_worker(t, known) || (*is && strcmp(is, mode) != 0) ||
             (!same_gpu && (is_host || is_processor(tiers, known))))
@@ -80,7 +79,7 @@ void orch_step_tiers_shift(struct orch_step_tiers *tiers, const struct orch_step
             continue;
         double ratio = log(known->time.mid / 1e3 / white);
         add_shift(&any, ratio, known);
-        if (same_net && same_gpu && is_same_precision(t, known, ask))
+        if (same_net && same_gpu && is_same_precision(t, known, a))
             add_shift(&own, ratio, known);
         if (same_net)
             add_shift(&net, ratio, known);
@@ -90,9 +89,9 @@ void orch_step_tiers_shift(struct orch_step_tiers *tiers, const struct orch_step
     const struct shift *best = own.count ? &own : net.count ? &net : gpu.count ? &gpu : &any;
     if (!best->count)
         return;
-    bool borrowed = best == &net && prior->is_transferred && !ask->q->calibrate;
+    bool borrowed = best == &net && prior->is_transferred && !a->q->calibrate;
     bool is_ruled = best == &gpu && prior->is_transferred && !prior->is_by_kernels &&
-                    !ask->q->calibrate && !orch_net_is_sequence(ask->q->net);
+                    !a->q->calibrate && !orch_net_is_sequence(a->q->net);
     double weight = is_ruled       ? orch_transfer_error_weight(&prior->error, gpu.count)
                     : best == &any ? any.count / (any.count + OTHER_RUNS_PULL)
                     : borrowed     ? OTHER_GPU_WEIGHT
@@ -105,10 +104,10 @@ void orch_step_tiers_shift(struct orch_step_tiers *tiers, const struct orch_step
     if (best == &net && prior->is_transferred && !borrowed)
         prior->error_90 = MAX(prior->error_90, OTHER_GPU_ERROR);
     g_autofree char *what = shift_text(best);
-    *why = g_strdup_printf("times %.2f: %s %s (PPP %.2f)", prior->shift, what,
-                           best == &own   ? "with this network on this GPU"
-                           : best == &net ? "with this network"
-                           : best == &gpu ? "on this GPU"
-                                          : "on other GPUs with other networks",
-                           exp(-best->sum / best->count));
+    a->why = g_strdup_printf("times %.2f: %s %s (PPP %.2f)", prior->shift, what,
+                             best == &own   ? "with this network on this GPU"
+                             : best == &net ? "with this network"
+                             : best == &gpu ? "on this GPU"
+                                            : "on other GPUs with other networks",
+                             exp(-best->sum / best->count));
 }

@@ -46,44 +46,26 @@ bool orch_step_tiers_open(struct orch_workspace *workspace, const struct orch_ti
                           GError **error);
 void orch_step_tiers_close(struct orch_step_tiers *tiers);
 
-/** A configuration to estimate. */
-struct orch_step_question {
-    const struct orch_time_question *q;
-    const struct orch_candidate *c; /* on which device: features/predict/candidate.h */
-    int64_t workers, batch;         /* batch: images per worker */
-};
-
-/** A step's time by what the store has. */
-struct orch_step_estimate {
-    enum orch_tier tier;      /* ORCH_TIER_NONE: there is no estimate */
-    struct orch_interval own; /* seconds of a step */
-    bool whole;               /* includes the exchange between workers */
-    bool extrapolates;
-    char *why; /* a sentence, or NULL; the caller frees */
-};
-/** Answers from the store, or leaves `out->tier` ORCH_TIER_NONE. */
-bool orch_step_tiers_estimate(const struct orch_step_tiers *tiers,
-                              const struct orch_step_question *ask, struct orch_step_estimate *out,
+/** What is asked, and what is found of it: features/predict/step_answer.h. */
+struct orch_step_answer;
+/** Answers from the store (`tier`, `own`, `why`), or leaves the tier as it is. */
+bool orch_step_tiers_estimate(const struct orch_step_tiers *tiers, struct orch_step_answer *answer,
                               GError **error);
 /** The most frequent precision among the network's records on this GPU, or on all GPUs when this
  * one has none. False when no record states a precision. */
 bool orch_step_tiers_precision(const struct orch_step_tiers *tiers, const struct orch_net *net,
                                const struct orch_gpu_spec *gpu, enum orch_precision *out);
-/** Predicts the ratio of the step's time to the analytical model's from measured steps that are
- * like it (features/predict/steps/near_steps.h): published ones, and the store's. `by_kernels`: the
- * model sums kernels. `*whole`: the ratio is that of a step of several workers, with the exchange.
- * `*why` (a sentence; the caller frees) names the nearest. ORCH_TIER_NONE: there are none. */
-enum orch_tier orch_step_tiers_near(struct orch_step_tiers *tiers,
-                                    const struct orch_step_question *ask, bool by_kernels,
-                                    struct orch_near_answer *out, bool *whole, char **why);
+/** Predicts the ratio of the step's time to the analytical model's (`near`) from measured steps
+ * that are like it (features/predict/steps/near_steps.h): published ones, and the store's. `why`
+ * names the nearest. Leaves the tier as it is when there are none. */
+void orch_step_tiers_near(struct orch_step_tiers *tiers, struct orch_step_answer *answer);
 /** The measured steps that an answer uses: [{source, by, gpu, net, mode, precision, batch, workers,
  * step_s, software, date, where, licence, weight, measured_over_model}]. New reference. */
 json_t *orch_step_tiers_near_json(const struct orch_step_tiers *tiers,
                                   const struct orch_near_answer *near);
-/** Scales the analytical model in `prior` by the ratio of measured to estimated times; `*why` (may
+/** Scales the analytical model in `prior` by the ratio of measured to estimated times; `why` (may
  * stay NULL) names the measurements. */
-void orch_step_tiers_shift(struct orch_step_tiers *tiers, const struct orch_step_question *ask,
-                           struct orch_prior *prior, char **why);
+void orch_step_tiers_shift(struct orch_step_tiers *tiers, struct orch_step_answer *answer);
 
 /** Platform percent of peak: observed over estimated throughput of a set of workloads, averaged. */
 struct orch_step_ppp {
@@ -101,7 +83,7 @@ void orch_prior_set_ppp(struct orch_prior *prior, double share);
 /** Converts a question to a table row with the columns that the predictor was trained on. Unknown
  * values are empty; the target is 1. */
 struct orch_csv *orch_step_tiers_row(const struct orch_trained *trained,
-                                     const struct orch_step_question *ask, GError **error);
+                                     const struct orch_step_answer *answer, GError **error);
 /** The device's name as recorded in runs: for a processor its model, not the machine's name.
  * Borrowed. */
 const char *orch_step_tiers_device_name(const struct orch_gpu_spec *gpu);

@@ -3,11 +3,11 @@
 #ifndef ORCH_FEATURES_PREDICT_STEP_TIERS_PRIVATE_H
 #define ORCH_FEATURES_PREDICT_STEP_TIERS_PRIVATE_H
 
-#include "features/predict/step_tiers.h"
+#include "features/predict/step_answer.h"
 
 /** The question's value in a column of the records, "" where it has none. Caller frees. */
 char *orch_step_tiers_value(const struct orch_trained *trained,
-                            const struct orch_step_question *ask, const char *column);
+                            const struct orch_step_answer *answer, const char *column);
 
 /** The precision that a record's multiplications ran in on the GPU; fp32 when the record has none.
  * False when its name is unknown, because no precision is guessed. */
