@@ -134,19 +134,15 @@ static bool question_of(struct orch_estimator *estimator, const json_t *cost,
     const char *precision = orch_json_text(cost, "precision", "");
     if (!counted || batch < 1 || batch > 1 << 24)
         return false;
-    *out = (struct orch_time_question){.hardware = estimator->hardware,
-                                       .net = counted->net,
-                                       .costs = counted->costs,
-                                       .work = {.training = orch_cost_is_training(cost),
-                                                .states_per_weight = 1,
-                                                .reserves_idle = true},
-                                       .batches = {batch},
-                                       .batch_count = 1,
-                                       .worker_count = 1};
-    set_amount(cost, out);
+    *out = ORCH_TIME_QUESTION_NONE;
+    out->hardware = estimator->hardware;
+    out->net = counted->net;
+    out->costs = counted->costs;
+    out->work.training = orch_cost_is_training(cost);
+    out->batches[0] = batch;
     out->workers[0] = MIN(whole(orch_cost_workers(cost), 1), 1 << 20);
-    out->ppp_comp = out->ppp_comm = out->price = out->price_kwh = out->grid_g = out->budget_usd =
-        out->deadline_s = (double)NAN;
+    out->batch_count = out->worker_count = 1;
+    set_amount(cost, out);
     out->has_precision = orch_precision_find(precision, &out->precision);
     return out->has_precision || !*precision;
 }

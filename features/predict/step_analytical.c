@@ -79,10 +79,10 @@ double orch_step_tiers_analytical(struct orch_step_tiers *tiers, const struct or
                                   enum orch_step_basis basis)
 {
     const struct known_net *k = net_of(tiers, cell->net, cell->input);
-    struct orch_time_question usual = {.ppp_comm = (double)NAN};
     struct orch_prior prior;
     struct orch_prior_step step;
-    struct orch_exchange exchange = orch_time_question_exchange(&usual, cell->gpu, cell->workers);
+    struct orch_exchange exchange =
+        orch_time_question_exchange(&ORCH_TIME_QUESTION_NONE, cell->gpu, cell->workers);
     struct orch_roofline_work work = {.batch = cell->batch,
                                       .element_bytes = orch_precision_bytes(cell->precision),
                                       .training = cell->training,

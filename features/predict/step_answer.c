@@ -117,7 +117,7 @@ bool orch_candidate_estimate(const struct orch_time_question *q, struct orch_ste
         .workers = 1, .node_workers = 1, .bandwidth = 1, .node_bandwidth = 1};
     int64_t replicas = q->is_parallel ? orch_parallel_replicas(&q->parallel) : workers;
     struct orch_roofline_work work = q->work;
-    work.batch = orch_time_question_worker_batch(q, batch, workers);
+    work.batch = q->strong ? (batch + workers - 1) / workers : batch;
     work.element_bytes = orch_precision_bytes(c->precision);
     work.autocasts = !(q->is_parallel && q->parallel.fsdp > 1);
     work.has_buckets = replicas > 1 && work.autocasts;

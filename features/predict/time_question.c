@@ -79,7 +79,8 @@ const struct orch_usual_data *orch_usual_data_find(const char *name)
     return NULL;
 }
 
-const struct orch_usual_data *orch_usual_data_guess(const struct orch_net *net)
+/* The data set that the network's own input suggests; NULL: none. */
+static const struct orch_usual_data *guess_data(const struct orch_net *net)
 {
     if (!net)
         return NULL;
@@ -102,7 +103,7 @@ void orch_time_question_set_work(struct orch_time_question *q, const struct orch
                                  int64_t epochs, bool says_epochs)
 {
     if (!set && !q->images) {
-        set = orch_usual_data_guess(q->net);
+        set = guess_data(q->net);
         if (set)
             orch_time_question_assume(q, "data set", "--dataset",
                                       "%s, %" G_GINT64_FORMAT " images a training epoch", set->name,
@@ -157,37 +158,33 @@ bool orch_time_question_open_table(struct orch_time_question *q, const char *pat
     return table_only || q->net;
 }
 
-bool orch_time_question_open_net(struct orch_time_question *q,
-                                 const struct orch_net_request *request,
+bool orch_time_question_open_net(struct orch_time_question *q, struct orch_net_request *request,
                                  const struct orch_usual_data *set, GPtrArray *notes,
                                  GError **error)
 {
-    struct orch_net_request all = *request;
     const struct orch_net_reader *reader = orch_network_reader(request->name);
-    if (!all.input && set && !(reader && reader->has_fixed_input))
-        all.input = set->input;
-    if (!reader && !all.classes && set && set->input)
-        all.classes = set->classes;
-    q->net = orch_network_open(&all, notes, error);
-    if (!q->net && error && *error && set && set->input && !request->input)
-        hint_larger_input(all, set, error);
+    const bool is_given = request->input;
+    if (!is_given && set && !(reader && reader->has_fixed_input))
+        request->input = set->input;
+    if (!reader && !request->classes && set && set->input)
+        request->classes = set->classes;
+    q->net = orch_network_open(request, notes, error);
+    if (!q->net && error && *error && set && set->input && !is_given)
+        hint_larger_input(*request, set, error);
+    /* for tokens or a detector the network's own values apply */
+    if (q->net && request->input && !is_given && !orch_net_is_classifier(q->net)) {
+        orch_net_free(q->net);
+        request->input = NULL;
+        request->classes = 0;
+        q->net = orch_network_open(request, notes, error);
+    }
     if (!q->net)
         return false;
-    if (all.input && !request->input &&
-        !orch_net_is_classifier(
-            q->net)) { /* for tokens or a detector the network's own values apply */
-        orch_net_free(q->net);
-        all.input = NULL;
-        all.classes = 0;
-        q->net = orch_network_open(&all, notes, error);
-        if (!q->net)
-            return false;
-    }
     q->costs = orch_net_costs(q->net);
-    if (!request->input)
+    if (!is_given)
         orch_time_question_assume(q, "input", "--input", "%dx%dx%d, %s", (int)q->net->input.c,
                                   (int)q->net->input.h, (int)q->net->input.w,
-                                  all.input ? "the data set's" : "the network's own");
+                                  request->input ? "the data set's" : "the network's own");
     return true;
 }
 
@@ -201,12 +198,20 @@ const struct orch_layer_table *orch_time_question_table(struct orch_time_questio
 /* ---- all of it ---------------------------------------------------------------------------------
  */
 
+const struct orch_time_question ORCH_TIME_QUESTION_NONE = {
+    .epochs = 1,
+    .work = {.training = true, .states_per_weight = 1, .reserves_idle = true},
+    .ppp_comp = (double)NAN,
+    .ppp_comm = (double)NAN,
+    .price = (double)NAN,
+    .price_kwh = (double)NAN,
+    .grid_g = (double)NAN,
+    .budget_usd = (double)NAN,
+    .deadline_s = (double)NAN};
+
 bool orch_time_question_init(struct orch_time_question *q, GError **error)
 {
-    *q = (struct orch_time_question){
-        .epochs = 1, .work = {.training = true, .states_per_weight = 1, .reserves_idle = true}};
-    q->ppp_comp = q->ppp_comm = q->price = q->price_kwh = q->grid_g = q->budget_usd =
-        q->deadline_s = (double)NAN;
+    *q = ORCH_TIME_QUESTION_NONE;
     q->assumptions = g_ptr_array_new_with_free_func(free_assumption);
     q->hardware = orch_hardware_load(error);
     return q->hardware;
@@ -223,12 +228,6 @@ void orch_time_question_release(struct orch_time_question *q)
         g_ptr_array_unref(q->gpus);
     if (q->assumptions)
         g_ptr_array_unref(q->assumptions);
-}
-
-int64_t orch_time_question_worker_batch(const struct orch_time_question *q, int64_t batch,
-                                        int64_t workers)
-{
-    return q->strong ? (batch + workers - 1) / workers : batch;
 }
 
 struct orch_exchange orch_time_question_exchange(const struct orch_time_question *q,

@@ -68,8 +68,10 @@ struct orch_time_question {
     GPtrArray *assumptions;       /* struct orch_assumption * */
 };
 
-/** Initialises a question with nothing specified and loads the hardware tables. False when a
- * hardware file is invalid. The caller releases. */
+/** Nothing is specified. */
+extern const struct orch_time_question ORCH_TIME_QUESTION_NONE;
+/** Initialises such a question and loads the hardware tables. False when a hardware file is
+ * invalid. The caller releases. */
 bool orch_time_question_init(struct orch_time_question *question, GError **error);
 void orch_time_question_release(struct orch_time_question *question);
 
@@ -86,14 +88,12 @@ struct orch_usual_data {
 extern const struct orch_usual_data ORCH_USUAL_DATA[];
 /** Finds a data set by any of its names; NULL when the table has none. */
 const struct orch_usual_data *orch_usual_data_find(const char *name);
-/** The data set that the network's own input suggests; NULL: none. */
-const struct orch_usual_data *orch_usual_data_guess(const struct orch_net *net);
 
 /** Opens the network from a layer table (path.csv with `request->table_net`), the zoo or a file.
- * The input and classes of `set` (may be NULL) are used where the request has none. `notes` as in
+ * A request without input or classes gets those of `set` (may be NULL). `notes` as in
  * orch_network_open. With `table_only` a layer table is not converted to a network. */
 bool orch_time_question_open_net(struct orch_time_question *question,
-                                 const struct orch_net_request *request,
+                                 struct orch_net_request *request,
                                  const struct orch_usual_data *set, GPtrArray *notes,
                                  GError **error);
 /** Uses a table of layers as the network; `net` NULL: the table's only network. `path` NULL: `net`
@@ -121,9 +121,6 @@ void orch_time_question_assume_stem(struct orch_time_question *question);
 /** The devices share the training so, with `batch` samples a replica. */
 void orch_time_question_set_parallel(struct orch_time_question *question,
                                      const struct orch_parallel *parallel, int64_t batch);
-/** Batch size of one of `workers` workers, for `batch` as the user gave it. */
-int64_t orch_time_question_worker_batch(const struct orch_time_question *question, int64_t batch,
-                                        int64_t workers);
 /** The exchange between workers on GPUs of this kind. */
 struct orch_exchange orch_time_question_exchange(const struct orch_time_question *question,
                                                  const struct orch_gpu_spec *gpu, int64_t workers);
