@@ -24,19 +24,10 @@ static void set_processor(const struct orch_time_question *q, const struct orch_
     orch_ceilings_free(ceilings);
 }
 
-static const char *name_of(enum orch_number_format format, enum orch_precision precision)
+/* Names chips whose tensor cores have the format. */
+static void refuse_format(enum orch_number_format format, const struct orch_candidate *c,
+                          GError **error)
 {
-    return format == ORCH_FORMAT_FP8   ? "fp8"
-           : format == ORCH_FORMAT_FP4 ? "fp4"
-                                       : orch_precision_names()[precision];
-}
-
-/* True if the GPU's tensor cores have the format; else the error names chips whose cores do. */
-static bool has_format(enum orch_number_format format, const struct orch_candidate *c,
-                       GError **error)
-{
-    if (format == ORCH_FORMAT_16 || orch_number_format_peak(c->gpu, format) > 0)
-        return true;
     g_autoptr(GString) others = g_string_new(NULL);
     g_autoptr(GHashTable) chips = g_hash_table_new(g_str_hash, g_str_equal);
     for (const struct orch_gpu_spec *g = orch_gpu_specs(); g->name; g++)
@@ -47,7 +38,6 @@ static bool has_format(enum orch_number_format format, const struct orch_candida
         g_strdup_printf("use --precision bf16, or a GPU that has them: %s", others->str);
     orch_error_set(error, ORCH_ERROR_USAGE, hint, "%s has no known tensor cores for %s",
                    c->gpu->name, c->precision_name);
-    return false;
 }
 
 bool orch_candidate_choose(const struct orch_time_question *q, struct orch_step_tiers *tiers,
@@ -57,16 +47,23 @@ bool orch_candidate_choose(const struct orch_time_question *q, struct orch_step_
     /* PyTorch allows tf32 in convolutions, not in matrix products */
     enum orch_precision usual =
         q->net && orch_net_is_attention(q->net) ? ORCH_FP32_IEEE : ORCH_FP32;
+    static const char *const formats[ORCH_FORMAT_COUNT] = {
+        [ORCH_FORMAT_FP8] = "fp8", [ORCH_FORMAT_FP4] = "fp4"};
+    const enum orch_number_format format = q->kernels.format;
     *out = (struct orch_candidate){.gpu = gpu};
     out->precision_is_recorded = !q->has_precision && tiers &&
                                  orch_step_tiers_precision(tiers, q->net, gpu, &out->precision);
     if (!out->precision_is_recorded)
         out->precision = orch_precision_run(gpu, q->has_precision ? q->precision : usual);
-    out->precision_name = name_of(q->kernels.format, out->precision);
+    out->precision_name =
+        formats[format] ? formats[format] : orch_precision_names()[out->precision];
+    out->rate = orch_rate_of(q->hardware, gpu->name, q->cloud, q->spot, q->price);
     bool may_transfer = !q->ppp_is_measured && isnan(q->ppp_comp) && q->model != ORCH_TIME_PRIOR;
-    if (!has_format(q->kernels.format, out, error) ||
-        !orch_prior_for(gpu, out->precision, q->net, may_transfer ? &q->kernels : NULL, &out->prior,
-                        error))
+    bool has_units = format == ORCH_FORMAT_16 || orch_number_format_peak(gpu, format) > 0;
+    if (!has_units)
+        refuse_format(format, out, error);
+    if (!has_units || !orch_prior_for(gpu, out->precision, q->net,
+                                      may_transfer ? &q->kernels : NULL, &out->prior, error))
         return false;
     if (gpu->unit == ORCH_GPU_HOST)
         set_processor(q, gpu, out);
@@ -82,7 +79,7 @@ bool orch_candidate_choose(const struct orch_time_question *q, struct orch_step_
                        orch_precision_names()[out->precision]);
         return false;
     }
-    if (q->kernels.format != ORCH_FORMAT_16 && !out->prior.is_by_kernels) {
+    if (format != ORCH_FORMAT_16 && !out->prior.is_by_kernels) {
         orch_error_set(
             error, ORCH_ERROR_USAGE, "use --precision bf16, or leave out --model and --ppp-comp",
             "steps in %s are forecast only by the transferred model", out->precision_name);
@@ -91,6 +88,5 @@ bool orch_candidate_choose(const struct orch_time_question *q, struct orch_step_
     if (q->net && orch_net_is_sequence(q->net) &&
         !out->prior.is_by_kernels) /* the calibration data has no sequence networks */
         out->prior.error_90 = MAX(out->prior.error_90, orch_transfer_error_widest());
-    out->rate = orch_rate_of(q->hardware, gpu->name, q->cloud, q->spot, q->price);
     return true;
 }

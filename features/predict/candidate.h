@@ -18,7 +18,8 @@ struct orch_candidate {
 
 /** Determines the precision, analytical model and price of a device. A question without a precision
  * uses the one in the network's records (`tiers`, or NULL), else fp32; orch_precision_run maps it
- * to the precision that the device computes in. */
+ * to the precision that the device computes in. The caller releases `out->rate`, also after an
+ * error. */
 bool orch_candidate_choose(const struct orch_time_question *q, struct orch_step_tiers *tiers,
                            const struct orch_gpu_spec *gpu, struct orch_candidate *out,
                            GError **error);

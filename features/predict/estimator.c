@@ -152,9 +152,8 @@ static bool answer_of(const struct orch_time_question *q, struct orch_step_tiers
                       const struct orch_gpu_spec *gpu, struct orch_step_answer *out)
 {
     struct orch_candidate candidate;
-    if (!orch_candidate_choose(q, tiers, gpu, &candidate, NULL))
-        return false;
     bool ok =
+        orch_candidate_choose(q, tiers, gpu, &candidate, NULL) &&
         orch_candidate_estimate(q, tiers, &candidate, q->workers[0], q->batches[0], out, NULL);
     orch_rate_release(&candidate.rate);
     out->c = NULL;

@@ -135,7 +135,8 @@ static void print_limits(const struct orch_step_answer *a)
 static void print_cheaper(const struct orch_step_answer *a)
 {
     const struct orch_rate *rate = &a->c->rate;
-    if (!orch_rate_is_far_from_cheapest(rate) || !(a->usd.mid > 0))
+    bool is_far = rate->low_usd > 0 && rate->low_usd < rate->usd_per_hour / 2;
+    if (!is_far || !(a->usd.mid > 0))
         return;
     g_autofree char *usd = orch_money_format(a->usd.mid * rate->low_usd / rate->usd_per_hour);
     orch_cli_print("price: the cheapest offer is $%.4g an hour (%s). The total is then %s",

@@ -81,8 +81,7 @@ double orch_step_tiers_analytical(struct orch_step_tiers *tiers, const struct or
     const struct known_net *k = net_of(tiers, cell->net, cell->input);
     struct orch_prior prior;
     struct orch_prior_step step;
-    struct orch_exchange exchange =
-        orch_time_question_exchange(&ORCH_TIME_QUESTION_NONE, cell->gpu, cell->workers);
+    struct orch_exchange exchange;
     struct orch_roofline_work work = {.batch = cell->batch,
                                       .element_bytes = orch_precision_bytes(cell->precision),
                                       .training = cell->training,
@@ -93,9 +92,12 @@ double orch_step_tiers_analytical(struct orch_step_tiers *tiers, const struct or
                         &prior, NULL) ||
         (transfers && !prior.is_transferred))
         return (double)NAN;
+    if (cell->workers > 1)
+        exchange = orch_time_question_exchange(&ORCH_TIME_QUESTION_NONE, cell->gpu, cell->workers);
     if (basis == ORCH_STEP_BASIS_PEAK)
         orch_step_tiers_use_peak(&prior);
-    return orch_prior_predict(k->net, k->costs, &prior, &work, &exchange, NULL, &step, NULL)
+    return orch_prior_predict(k->net, k->costs, &prior, &work, cell->workers > 1 ? &exchange : NULL,
+                              NULL, &step, NULL)
                ? step.total_s.mid
                : (double)NAN;
 }

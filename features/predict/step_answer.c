@@ -113,8 +113,7 @@ bool orch_candidate_estimate(const struct orch_time_question *q, struct orch_ste
                              const struct orch_candidate *c, int64_t workers, int64_t batch,
                              struct orch_step_answer *out, GError **error)
 {
-    struct orch_exchange exchange = {
-        .workers = 1, .node_workers = 1, .bandwidth = 1, .node_bandwidth = 1};
+    struct orch_exchange exchange;
     int64_t replicas = q->is_parallel ? orch_parallel_replicas(&q->parallel) : workers;
     struct orch_roofline_work work = q->work;
     work.batch = q->strong ? (batch + workers - 1) / workers : batch;
@@ -126,10 +125,12 @@ bool orch_candidate_estimate(const struct orch_time_question *q, struct orch_ste
     if (!estimate_step(tiers, out, error))
         return false;
     bool has_own = out->tier <= ORCH_TIER_FITTED;
-    if (workers > 1 && !(has_own && out->own_is_whole))
+    bool exchanges = workers > 1 && !(has_own && out->own_is_whole);
+    if (exchanges)
         exchange = orch_time_question_exchange(q, c->gpu, workers);
     if (q->is_parallel ? !predict_parallel(q, c, &out->prior, &work, &out->step, error)
-                       : !orch_prior_predict(q->net, q->costs, &out->prior, &work, &exchange,
+                       : !orch_prior_predict(q->net, q->costs, &out->prior, &work,
+                                             exchanges ? &exchange : NULL,
                                              has_own ? &out->own : NULL, &out->step, error))
         return false;
     if (out->is_whole)

@@ -48,11 +48,6 @@ struct orch_rate orch_rate_of(const struct orch_hardware *hardware, const char *
     return rate;
 }
 
-bool orch_rate_is_far_from_cheapest(const struct orch_rate *rate)
-{
-    return rate->low_usd > 0 && rate->low_usd < rate->usd_per_hour / 2;
-}
-
 void orch_rate_release(struct orch_rate *rate)
 {
     g_clear_pointer(&rate->from, g_free);

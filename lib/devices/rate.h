@@ -22,8 +22,6 @@ char *orch_price_text(const struct orch_price *price, bool spot);
  * as two GPUs. The caller releases. */
 struct orch_rate orch_rate_of(const struct orch_hardware *hardware, const char *gpu,
                               const char *cloud, bool spot, double own_usd);
-/** True when the cheapest offer costs less than half as much. */
-bool orch_rate_is_far_from_cheapest(const struct orch_rate *rate);
 void orch_rate_release(struct orch_rate *rate);
 
 /** The clouds whose prices are compared; NULL-terminated. */

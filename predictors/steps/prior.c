@@ -225,21 +225,21 @@ bool orch_prior_predict(const struct orch_net *net, const struct orch_net_cost *
     g_autofree struct orch_roofline_layer *layers =
         g_new0(struct orch_roofline_layer, net->nodes->len);
     if (!orch_prior_own_step(net, costs, prior, work, layers, &out->own, error) ||
-        !orch_exchange_check(exchange, error))
+        (exchange && !orch_exchange_check(exchange, error)))
         return false;
     if (own && out->own.total_s > 0)
         orch_roofline_scale(layers, net->nodes->len, own->mid / out->own.total_s, &out->own);
-    if (work->training)
+    int64_t workers = exchange ? exchange->workers : 1;
+    if (work->training && workers > 1)
         exchange_gradients(net, costs, exchange, layers, out);
     out->total_s.mid = out->own.total_s + out->exposed_s;
     /* best case: the exchange overlaps completely; worst case: not at all; each with its error */
-    double factor =
-        exp(exchange->workers > 1 ? MAX(prior->error_90, SEVERAL_ERROR) : prior->error_90);
+    double factor = exp(workers > 1 ? MAX(prior->error_90, SEVERAL_ERROR) : prior->error_90);
     double low = own ? own->low : out->own.total_s / factor;
     double high = own ? own->high : out->own.total_s * factor;
     out->total_s.low = low;
     out->total_s.high = high + MAX(out->exchange_s, out->exposed_s) * factor;
-    out->images_per_s = (double)(work->batch * exchange->workers) / out->total_s.mid;
+    out->images_per_s = (double)(work->batch * workers) / out->total_s.mid;
     out->memory_bytes = orch_roofline_memory(net, costs, work) + RESERVED_BYTES;
     double room = prior->device.memory_bytes;
     out->fits = room <= 0 || out->memory_bytes <= room;

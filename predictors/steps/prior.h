@@ -60,7 +60,8 @@ double orch_prior_reserved_bytes(void);
 double orch_prior_several_error(void);
 
 /** A step of data-parallel training with `work.batch` images per worker. fp32 gradients are
- * exchanged in buckets that overlap with the backward pass, as in PyTorch's DDP. */
+ * exchanged (NULL: of one worker) in buckets that overlap with the backward pass, as in PyTorch's
+ * DDP. */
 struct orch_prior_step {
     struct orch_roofline_step own; /* of one worker */
     double exchange_s;             /* of all gradients, without overlap */
