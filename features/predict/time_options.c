@@ -200,6 +200,7 @@ static bool read_gpus(const struct time_options *o, struct orch_time_question *q
         if (!g_ptr_array_find(q->gpus, spec, NULL))
             g_ptr_array_add(q->gpus, (void *)(uintptr_t)spec);
     }
+    q->has_workers = has_number || o->workers;
     return !has_number || read_list(count, "--workers", q->workers, &q->worker_count, error);
 }
 
@@ -411,8 +412,7 @@ static bool read_parallel(const struct time_options *o, struct orch_time_questio
     g_autofree char *asked =
         o->workers ? g_strdup(o->workers) : g_strdup_printf("%d", (int)q->workers[0]);
     const struct orch_parallel *p = &q->parallel;
-    bool is_given = o->workers || q->gpu != o->gpu;
-    if (is_given && (q->worker_count > 1 || q->workers[0] != orch_parallel_devices(p))) {
+    if (q->has_workers && (q->worker_count > 1 || q->workers[0] != orch_parallel_devices(p))) {
         orch_error_set(error, ORCH_ERROR_USAGE, "leave the number out, or use '--parallel best'",
                        "option '--parallel': '%s' is for %d device%s, --gpu or --workers for %s",
                        o->parallel, (int)orch_parallel_devices(p),

@@ -57,7 +57,8 @@ struct orch_time_question {
     struct orch_parallel parallel;
     bool wants_best; /* the fastest way is to be found: features/predict/parallel_best.h */
     enum orch_time_model model;
-    bool has_precision, has_scheme, has_optimizer; /* specified by the user, not assumed */
+    /* specified by the user, not assumed */
+    bool has_precision, has_scheme, has_optimizer, has_workers;
     enum orch_precision precision;
     enum orch_exchange_scheme scheme;
     const struct orch_link *link; /* NULL: the link between the GPUs of a node */
