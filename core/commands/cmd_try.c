@@ -10,8 +10,6 @@
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 
-/* Repeats of a setting at most. */
-
 struct try_options {
     struct orch_execute_options execute; /* must be the first member */
     struct orch_ad_hoc wish;

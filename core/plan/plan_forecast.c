@@ -69,15 +69,6 @@ double orch_plan_item_charged(const struct orch_plan_item *item)
     return declared > 0 ? declared : orch_plan_item_devices(item);
 }
 
-/* The order in which the scheduler starts them. */
-static int compare_order(const void *a, const void *b)
-{
-    const struct orch_plan_item *x = *(const struct orch_plan_item *const *)a,
-                                *y = *(const struct orch_plan_item *const *)b;
-    int p = x->cell->repeat, q = y->cell->repeat;
-    return p != q ? p - q : (x > y) - (x < y);
-}
-
 /* The time at which each slot becomes free, seconds from the start. */
 struct slots {
     double free_s[1024];
@@ -123,18 +114,15 @@ static double width_of(const struct width *width)
 void orch_forecast_total(const struct orch_plan *plan, const struct orch_forecaster *forecaster,
                          struct orch_forecast_total *out)
 {
-    g_autoptr(GPtrArray) order = g_ptr_array_new();
     struct slots slots = {.count = CLAMP(plan->options.slots, 1, 1024)};
     struct width below = {0}, above = {0}, device_below = {0}, device_above = {0};
     *out = (struct orch_forecast_total){0};
-    for (unsigned i = 0; i < plan->count; i++)
-        if (orch_plan_will_run(&plan->items[i]))
-            g_ptr_array_add(order, &plan->items[i]);
-    g_ptr_array_sort(order, compare_order);
     double work_s = 0;
-    for (guint i = 0; i < order->len; i++) {
-        const struct orch_plan_item *item = order->pdata[i];
+    for (unsigned i = 0; i < plan->count; i++) { /* in the order in which they start */
+        const struct orch_plan_item *item = &plan->items[plan->order[i]];
         struct orch_forecast f;
+        if (!orch_plan_will_run(item))
+            continue;
         if (!forecaster->forecast || !forecaster->forecast(forecaster->ctx, item, &f)) {
             out->unknown++;
             continue;
