@@ -12,6 +12,7 @@
 #include "lib/base/text.h"
 #include "lib/wire/value.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@
 struct ask_options {
     const char **ranges, **pending;
     const char *search, *experiment, *sampler, *seed;
+    int population;
 };
 
 static const struct orch_option OPTIONS[] = {
@@ -36,6 +38,8 @@ static const struct orch_option OPTIONS[] = {
                 .help = "algorithm: " ORCH_SAMPLER_WORDS),
     ORCH_OPTION(struct ask_options, seed, TEXT, "seed", .value = "N",
                 .help = "seed of the sampler (default: 0)"),
+    ORCH_OPTION(struct ask_options, population, COUNT, "population", .value = "N",
+                .help = "population-based training: the trial goes on from an earlier one"),
     {0}};
 
 /* The question while it is answered. */
@@ -44,6 +48,16 @@ struct question {
     struct orch_search search; /* space, metric, summary, direction, seed */
     GArray *sampled;           /* struct orch_sampled */
     GPtrArray *points;         /* double *: theirs */
+    GPtrArray *keys;           /* char *: of their runs; "": it runs now */
+    GArray *members;           /* unsigned: of the population; 0: of none */
+};
+
+/* The trial that is tried next. */
+struct answer {
+    double at[ORCH_SPACE_PARAMS_MAX];
+    unsigned member;    /* of the population; 0: there is no population */
+    const char *parent; /* the run that it goes on from; NULL: none */
+    json_t *artifacts;  /* of that run: name -> path */
 };
 
 static bool usage(GError **error, const char *hint, const char *option, const char *value)
@@ -90,11 +104,32 @@ static bool read_question(struct question *q, const struct ask_options *o, GErro
     return true;
 }
 
+/* A run of a population says its member and its parent as parameters. */
+static bool check_population(const struct question *q, const struct ask_options *o, GError **error)
+{
+    static const char *const taken[] = {"member", "parent"};
+    if (!o->population)
+        return true;
+    if (o->population < ORCH_POPULATION_LEAST) {
+        g_autofree char *size = g_strdup_printf("%d", o->population);
+        return usage(error, "a population has at least 4 members", "--population", size);
+    }
+    if (o->sampler)
+        return usage(error, "a population chooses settings by itself", "--sampler", o->sampler);
+    for (size_t i = 0; i < G_N_ELEMENTS(taken); i++)
+        if (orch_space_find(q->search.space, taken[i]) >= 0)
+            return usage(error, "a population records 'member' and 'parent' itself", "--sweep",
+                         taken[i]);
+    return true;
+}
+
 /* Adds a point; false, without one, if a value is not of its range. `value_of` gives the text of a
  * parameter, which is freed, or NULL. */
 static bool add_point(struct question *q, char *(*value_of)(const void *of, const char *name),
-                      const void *of, struct orch_sampled sampled)
+                      const void *of, const char *key, struct orch_sampled sampled)
 {
+    g_autofree char *member = value_of(of, "member");
+    int64_t number = 0;
     const struct orch_space *space = q->search.space;
     g_autofree double *at = g_new0(double, ORCH_SPACE_PARAMS_MAX);
     for (unsigned i = 0; i < space->params->len; i++) {
@@ -110,6 +145,12 @@ static bool add_point(struct question *q, char *(*value_of)(const void *of, cons
     sampled.point = at;
     g_ptr_array_add(q->points, g_steal_pointer(&at));
     g_array_append_val(q->sampled, sampled);
+    const unsigned of_member =
+        member && orch_int_parse(member, &number) && number > 0 && number < INT_MAX
+            ? (unsigned)number
+            : 0;
+    g_array_append_val(q->members, of_member);
+    g_ptr_array_add(q->keys, g_strdup(key));
     return true;
 }
 
@@ -150,7 +191,7 @@ static bool add_run(struct question *q, const struct orch_run *run, GError **err
                                                                   : ORCH_SAMPLED_FAILED,
                                          .value = q->search.is_max ? -value : value,
                                          .cost = run->wall_ms / 1000};
-    add_point(q, param_text, params, sampled);
+    add_point(q, param_text, params, run->key, sampled);
     return true;
 }
 
@@ -162,7 +203,7 @@ static bool add_told(struct question *q, const struct ask_options *o, GError **e
         if (!add_run(q, runs->pdata[i], error))
             return false;
     for (int i = 0; runs && o->pending && o->pending[i]; i++)
-        if (!add_point(q, listed_text, o->pending[i],
+        if (!add_point(q, listed_text, o->pending[i], "",
                        (struct orch_sampled){.state = ORCH_SAMPLED_PENDING}))
             return usage(error, "name a value of each range: --pending lr=0.1,opt=sgd", "--pending",
                          o->pending[i]);
@@ -177,65 +218,118 @@ static bool was_tried(const struct question *q, const double *at)
     return false;
 }
 
-/* Writes the setting that is tried next; false when the sampler gives none that was not tried. */
-static bool choose(const struct question *q, orch_sampler_fn sampler, double *out)
+/* Finds what the parent has left: a trial cannot go on from nothing. */
+static bool read_artifacts(const struct question *q, struct answer *out, GError **error)
 {
-    struct orch_sampling sampling = {.space = q->search.space,
-                                     .trials = (const void *)q->sampled->data,
-                                     .count = q->sampled->len};
-    for (unsigned i = 0; i < ASKED_MAX; i++) {
-        sampling.seed = i ? orch_random_stream(q->search.seed, i) : q->search.seed;
-        sampler(&sampling, out);
-        if (!was_tried(q, out))
-            return true;
+    struct orch_run *run = orch_store_run(q->store, out->parent, error);
+    g_autoptr(GPtrArray) artifacts = run ? orch_store_artifacts(q->store, run->id, error) : NULL;
+    orch_run_free(run);
+    for (guint i = 0; artifacts && i < artifacts->len; i++) {
+        const struct orch_stored_artifact *artifact = artifacts->pdata[i];
+        g_autofree char *path =
+            artifact->here ? orch_store_object_path(q->store, artifact->sha256) : NULL;
+        if (path)
+            json_object_set_new(out->artifacts, artifact->name, json_string(path));
     }
+    if (!artifacts || json_object_size(out->artifacts))
+        return artifacts;
+    orch_error_set(error, ORCH_ERROR_NOT_FOUND,
+                   "save the state of each trial, for example 't.artifact(\"weights\", path)'",
+                   "run %s has no artifact here that the next trial could go on from", out->parent);
     return false;
 }
 
-static void print_setting(const struct orch_cli *cli, const struct question *q, const double *at)
+static bool choose_of_population(const struct question *q, const struct orch_sampling *sampling,
+                                 int size, struct answer *out, GError **error)
+{
+    gssize parent;
+    out->member = orch_sample_population(sampling, (const void *)q->members->data, (unsigned)size,
+                                         out->at, &parent);
+    if (!out->member) {
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, "end one of them first",
+                       "all %d members of the population have a trial that runs", size);
+        return false;
+    }
+    if (parent < 0)
+        return true;
+    out->parent = q->keys->pdata[parent];
+    return read_artifacts(q, out, error);
+}
+
+/* Chooses what is tried next. */
+static bool choose(const struct question *q, orch_sampler_fn sampler, int population,
+                   struct answer *out, GError **error)
+{
+    struct orch_sampling sampling = {.space = q->search.space,
+                                     .trials = (const void *)q->sampled->data,
+                                     .count = q->sampled->len,
+                                     .seed = q->search.seed};
+    if (population)
+        return choose_of_population(q, &sampling, population, out, error);
+    for (unsigned i = 0; i < ASKED_MAX; i++) {
+        sampling.seed = i ? orch_random_stream(q->search.seed, i) : q->search.seed;
+        sampler(&sampling, out->at);
+        if (!was_tried(q, out->at))
+            return true;
+    }
+    orch_error_set(error, ORCH_ERROR_NOT_FOUND, "widen the ranges",
+                   "the sampler chose only settings that have already been tried");
+    return false;
+}
+
+static void print_answer(const struct orch_cli *cli, const struct question *q,
+                         const struct answer *answer)
 {
     json_t *setting = json_object();
     for (unsigned i = 0; i < q->search.space->params->len; i++) {
         const struct orch_space_param *param = orch_space_param(q->search.space, i);
-        g_autofree char *text = isnan(at[i]) ? NULL : orch_space_text(param, at[i]);
+        g_autofree char *text = isnan(answer->at[i]) ? NULL : orch_space_text(param, answer->at[i]);
         if (text)
             json_object_set_new(setting, param->name, json_string(text));
     }
     if (cli->json) {
-        orch_cli_print_json(
-            json_pack("{s:o s:i}", "setting", setting, "told", (int)q->sampled->len));
-        return;
+        json_t *json = json_pack("{s:O s:i}", "setting", setting, "told", (int)q->sampled->len);
+        if (answer->member)
+            json_object_update_new(json, json_pack("{s:i s:s? s:O}", "member", (int)answer->member,
+                                                   "parent", answer->parent, "artifacts",
+                                                   answer->artifacts));
+        orch_cli_print_json(json);
+    } else {
+        g_autofree char *text = orch_search_values(&q->search, answer->at);
+        g_autofree char *member =
+            answer->member ? g_strdup_printf(" member=%u", answer->member) : g_strdup("");
+        orch_cli_print("%s%s%s%s", text, member, answer->parent ? " parent=" : "",
+                       answer->parent ? answer->parent : "");
     }
-    g_autofree char *text = orch_search_values(&q->search, at);
-    orch_cli_print("%s", text);
     json_decref(setting);
 }
 
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct ask_options *o = options;
-    double at[ORCH_SPACE_PARAMS_MAX];
+    struct answer answer = {.artifacts = json_object()};
     struct question q = {.sampled = g_array_new(FALSE, TRUE, sizeof(struct orch_sampled)),
-                         .points = g_ptr_array_new_with_free_func(g_free)};
+                         .points = g_ptr_array_new_with_free_func(g_free),
+                         .keys = g_ptr_array_new_with_free_func(g_free),
+                         .members = g_array_new(FALSE, TRUE, sizeof(unsigned))};
     orch_sampler_fn sampler = orch_sampler_find(o->sampler ? o->sampler : "auto");
     int status = -1;
     if (!sampler)
         usage(error, ORCH_SAMPLER_WORDS, "--sampler", o->sampler);
-    else if (read_question(&q, o, error) &&
-             (q.store = orch_cli_store(cli, ORCH_STORE_CREATE, error)) && add_told(&q, o, error)) {
-        if (choose(&q, sampler, at)) {
-            print_setting(cli, &q, at);
-            status = ORCH_EXIT_OK;
-        } else {
-            orch_error_set(error, ORCH_ERROR_NOT_FOUND, "widen the ranges",
-                           "the sampler chose only settings that have already been tried");
-        }
+    else if (read_question(&q, o, error) && check_population(&q, o, error) &&
+             (q.store = orch_cli_store(cli, ORCH_STORE_CREATE, error)) && add_told(&q, o, error) &&
+             choose(&q, sampler, o->population, &answer, error)) {
+        print_answer(cli, &q, &answer);
+        status = ORCH_EXIT_OK;
     }
+    json_decref(answer.artifacts);
     orch_space_free(q.search.space);
     g_free(q.search.metric);
     g_free(q.search.summary);
     g_array_unref(q.sampled);
     g_ptr_array_unref(q.points);
+    g_ptr_array_unref(q.keys);
+    g_array_unref(q.members);
     return status;
 }
 

@@ -14,12 +14,13 @@
 #include <cmocka.h>
 
 #define TRIALS 40
+#define TRIALS_MOST (8 * 20) /* of a population */
 
 /* A search so far. */
 struct history {
     struct orch_space *space;
-    double points[TRIALS][ORCH_SPACE_PARAMS_MAX];
-    struct orch_sampled trials[TRIALS];
+    double points[TRIALS_MOST][ORCH_SPACE_PARAMS_MAX];
+    struct orch_sampled trials[TRIALS_MOST];
     size_t count;
     double cost_power;
 };
@@ -433,6 +434,79 @@ static void test_grid(void **state)
     orch_space_free(few.space);
 }
 
+/* A training whose best rate falls from step to step: what is left of a loss after one more. */
+static double trained(double loss, double unit, size_t step)
+{
+    return loss * fmin(0.6 + 0.4 * fabs(3 * unit - 3 - log10(0.5 * pow(0.8, (double)step))), 1.1);
+}
+
+/* The least loss after twenty steps of each of eight members; alone: each keeps its own rate. */
+static double least_of_population(uint64_t seed, bool alone)
+{
+    struct history history = {0};
+    double least = HUGE_VAL, losses[TRIALS_MOST];
+    unsigned members[TRIALS_MOST];
+    size_t steps[TRIALS_MOST], moved = 0;
+    add(&history, "lr", "loguniform(0.001, 1)");
+    while (history.count < TRIALS_MOST) {
+        const size_t i = history.count;
+        const struct orch_sampling sampling = {
+            .space = history.space, .trials = history.trials, .count = i, .seed = seed};
+        double *at = history.points[i];
+        gssize parent;
+        members[i] = orch_sample_population(&sampling, members, 8, at, &parent);
+        assert_int_equal(members[i], i % 8 + 1);
+        assert_int_equal(parent < 0, i < 8);
+        moved += parent >= 0 && members[parent] != members[i];
+        if (alone && i >= 8)
+            at[0] = history.points[parent = (gssize)i - 8][0];
+        steps[i] = parent < 0 ? 0 : steps[parent] + 1;
+        assert_int_equal(steps[i], i / 8);
+        losses[i] = trained(parent < 0 ? 1 : losses[parent], at[0], steps[i]);
+        least = fmin(least, losses[i]);
+        history.trials[history.count++].point = at;
+        end(&history, i, losses[i]);
+    }
+    assert_int_equal(moved, alone ? moved : 38); /* the two worst of each round but the first */
+    orch_space_free(history.space);
+    return least;
+}
+
+/* Members go on from the best, and follow a rate that no fixed one can. A member whose trial runs
+ * gets no second one; one whose trial failed goes on from the best. */
+static void test_population(void **state)
+{
+    (void)state;
+    double log_gain = 0;
+    for (uint64_t seed = 0; seed < 20; seed++)
+        log_gain += log(least_of_population(seed, true) / least_of_population(seed, false)) / 20;
+    assert_true(log_gain > log(5)); /* 15.8 */
+
+    const double points[4][1] = {{0.1}, {0.3}, {0.5}, {0.7}};
+    struct orch_sampled trials[6];
+    struct orch_space *space = orch_space_new();
+    const unsigned members[6] = {1, 2, 3, 4, 1, 2};
+    double at[1];
+    gssize parent;
+    assert_true(orch_space_add(space, "x", "uniform(0, 1)", NULL, NULL));
+    for (size_t i = 0; i < 6; i++)
+        trials[i] = (struct orch_sampled){
+            .point = points[i % 4], .value = 4 - (double)i, .state = ORCH_SAMPLED_ENDED};
+    trials[4].state = ORCH_SAMPLED_PENDING;
+    trials[5].state = ORCH_SAMPLED_FAILED;
+    struct orch_sampling sampling = {.space = space, .trials = trials, .count = 5};
+    assert_int_equal(orch_sample_population(&sampling, members, 4, at, &parent), 2);
+    assert_true(parent == 1 && at[0] == 0.3);
+    sampling.count = 6;
+    assert_int_equal(orch_sample_population(&sampling, members, 4, at, &parent), 2);
+    assert_true(parent == 3 && at[0] != 0.7);
+    sampling.count = 4;
+    for (size_t i = 0; i < 4; i++)
+        trials[i].state = ORCH_SAMPLED_PENDING;
+    assert_int_equal(orch_sample_population(&sampling, members, 4, at, &parent), 0);
+    orch_space_free(space);
+}
+
 static void test_names(void **state)
 {
     (void)state;
@@ -450,7 +524,7 @@ int main(void)
         cmocka_unit_test(test_failing), cmocka_unit_test(test_conditions),
         cmocka_unit_test(test_cost),    cmocka_unit_test(test_best),
         cmocka_unit_test(test_cmaes),   cmocka_unit_test(test_nsga2),
-        cmocka_unit_test(test_grid),
+        cmocka_unit_test(test_grid),    cmocka_unit_test(test_population),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

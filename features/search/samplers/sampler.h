@@ -66,6 +66,15 @@ void orch_sample_tpe(const struct orch_sampling *sampling, double *out);
 /** A Gaussian process and its expected improvement (sampler_gp.c). */
 void orch_sample_gp(const struct orch_sampling *sampling, double *out);
 
+/** Smallest population of population-based training: the worst quarter is at least one member. */
+#define ORCH_POPULATION_LEAST 4
+/** The next trial of population-based training, which needs more than a point
+ * (sampler_population.c). `members`: of each trial its member, from 1; 0: of none. Returns the new
+ * trial's member; 0, without a point, while all `size` members have a trial that runs.
+ * `*out_parent`: index of the trial whose checkpoint it begins from; -1: it begins anew. */
+unsigned orch_sample_population(const struct orch_sampling *sampling, const unsigned *members,
+                                unsigned size, double *out, gssize *out_parent);
+
 /** State of the random numbers of the next choice. */
 uint64_t orch_sampling_random(const struct orch_sampling *sampling);
 /** Number of trials in a state. */

@@ -1723,32 +1723,40 @@ class Study:
             with study.trial() as t:
                 t.log(accuracy=train(t.lr, t.opt))
 
-    The results so far are the runs of the experiment in the store: a program that was killed goes on."""
+    The results so far are the runs of the experiment in the store: a program that was killed goes on.
 
-    def __init__(self, space, search, experiment="study", seed=0, sampler=None):
+    With `population=8` a trial goes on from an earlier one (population-based training): `t.inherited`
+    has the paths of that trial's artifacts by their names, and is empty where a trial begins anew."""
+
+    def __init__(self, space, search, experiment="study", seed=0, sampler=None, population=None):
         ranges = {name: text if isinstance(text, str) else "choice(%s)" % ", ".join(map(str, text))
                   for name, text in space.items()}
         self.experiment, self._open = experiment, []
         self._words = ["ask", "--json", "--search=%s" % search, "--experiment=%s" % experiment, "--seed=%d" % seed]
         self._words += ["--sweep=%s=%s" % pair for pair in ranges.items()]
         self._words += ["--sampler=%s" % sampler] if sampler else []
+        self._words += ["--population=%d" % population] if population else []
 
     def trial(self, **params):
         """Begins the next run: its parameters are the setting that was chosen, and `params`."""
         self._open = [pair for pair in self._open if not pair[0]._ended]
-        setting = _ask(*self._words, *("--pending=%s" % text for _, text in self._open))["setting"]
+        told = _ask(*self._words, *("--pending=%s" % text for _, text in self._open))
+        setting = told["setting"]
         values = {name: _as_value(text) for name, text in setting.items()}
+        values.update((name, told[name]) for name in ("member", "parent") if told.get(name))
         run = start(dict(params, **values), experiment=self.experiment)
+        run.inherited = told.get("artifacts", {})
         frame = sys._getframe(1)
         run._begun_in = (id(frame), frame.f_code)
+        setting["member"] = told.get("member", 0)
         self._open.append((run, ",".join("%s=%s" % pair for pair in setting.items())))
         return run
 
 
-def study(space, search, *, experiment="study", seed=0, sampler=None):
+def study(space, search, *, experiment="study", seed=0, sampler=None, population=None):
     """A search over `space`, a dict of ranges as `orch try -x` has them or lists of choices, for a metric
     ("max accuracy"), whose trials this program runs (Study)."""
-    return Study(space, search, experiment, seed, sampler)
+    return Study(space, search, experiment, seed, sampler, population)
 
 
 class Table(Runs):
