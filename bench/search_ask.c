@@ -51,7 +51,8 @@ static bool begin(struct search *search, char **words, guint count)
     return true;
 }
 
-/* ... but never as better than the best one that ended. Caller frees. */
+/* As in a search of orch, a stopped trial counts with the value that it would have ended with, but
+ * never as better than the best one that ended. Caller frees. */
 static struct orch_sampled *bounded_trials(const struct search *search)
 {
     GArray *trials = g_array_copy(search->trials);
@@ -65,6 +66,8 @@ static struct orch_sampled *bounded_trials(const struct search *search)
     for (guint i = 0; i < trials->len; i++)
         if (g_array_index(search->curves, struct orch_stop_curve, i).end == ORCH_CURVE_STOPPED) {
             struct orch_sampled *trial = &g_array_index(trials, struct orch_sampled, i);
+            trial->value +=
+                orch_stop_change_left((const void *)search->curves->data, search->curves->len, i);
             trial->value = fmax(trial->value, best);
         }
     return (struct orch_sampled *)(void *)g_array_free(trials, FALSE);
@@ -156,8 +159,7 @@ static void end(struct search *search, unsigned long index, const char *value, d
     g_array_index(search->curves, struct orch_stop_curve, index).end = ORCH_CURVE_ENDED;
 }
 
-/* As in a search of orch: a stopped trial counts with the value that it had then, and does not say
- * what a whole one costs. */
+/* As in a search of orch, a stopped trial does not say what a whole one costs. */
 static void stop(struct search *search, unsigned long index)
 {
     struct orch_stop_curve *curve = &g_array_index(search->curves, struct orch_stop_curve, index);

@@ -407,9 +407,11 @@ static bool choose(void *ctx, struct orch_plan *plan, unsigned index, char **out
     struct chooser *chooser = ctx;
     const struct orch_cell *cell = plan->items[index].cell;
     struct orch_tried_points points = {0};
-    bool ok = orch_tried_read(chooser->tried, plan, cell->point, &points, error);
-    struct orch_limit_forecasts *limits =
-        ok ? orch_limit_forecasts_new(cell->point->search, &points) : NULL;
+    const struct orch_search *search = cell->point->search;
+    bool ok = orch_tried_read(chooser->tried, plan, cell->point, &points, error) &&
+              (!search->stop || orch_goals_are_meant(search) ||
+               orch_stop_trials_complete(chooser->stops, plan, cell->point, &points, error));
+    struct orch_limit_forecasts *limits = ok ? orch_limit_forecasts_new(search, &points) : NULL;
     ok = ok && take_next(chooser, plan, cell, &points, limits, out_why, error);
     orch_limit_forecasts_free(limits);
     orch_tried_points_clear(&points);

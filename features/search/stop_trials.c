@@ -188,6 +188,42 @@ bool orch_stop_trials_promote(struct orch_stop_trials *trials, const struct orch
     return ok;
 }
 
+/* The mean of what the trials of a point would have changed until their end. */
+static double change_left(const struct asked *asked, const struct orch_search_point *point)
+{
+    const struct orch_stop_curve *curves = (const void *)asked->curves->data;
+    const size_t count = asked->curves->len;
+    double sum = 0, trials = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct orch_plan_item *item = asked->items->pdata[i];
+        if (item->cell->point != point || curves[i].end == ORCH_CURVE_RUNNING)
+            continue;
+        sum += curves[i].end == ORCH_CURVE_STOPPED ? orch_stop_change_left(curves, count, i) : 0;
+        trials++;
+    }
+    return trials > 0 ? sum / trials : 0;
+}
+
+bool orch_stop_trials_complete(struct orch_stop_trials *trials, const struct orch_plan *plan,
+                               const struct orch_search_point *of,
+                               struct orch_tried_points *inout_points, GError **error)
+{
+    const double sign = of->search->is_max ? -1 : 1;
+    struct asked asked;
+    bool ok = read_curves(trials, plan, of, NULL, &asked, error);
+    for (guint i = 0; ok && i < inout_points->bounds->len; i++) {
+        const guint index = g_array_index(inout_points->bounds, guint, i);
+        struct orch_sampled *sampled =
+            &g_array_index(inout_points->sampled, struct orch_sampled, index);
+        if (sampled->state == ORCH_SAMPLED_ENDED)
+            sampled->value += sign * change_left(&asked, inout_points->of_rows->pdata[index]);
+        if (inout_points->best)
+            sampled->value = fmax(sampled->value, sign * inout_points->best_value);
+    }
+    asked_clear(&asked);
+    return ok;
+}
+
 bool orch_stop_trials_note_promoted(struct orch_stop_trials *trials, const struct orch_plan *plan,
                                     unsigned index, GError **error)
 {

@@ -6,6 +6,7 @@
 
 #include "core/schedule/schedule.h"
 #include "features/search/stop/stop_trial.h"
+#include "features/search/tried_points.h"
 
 struct orch_stop_trials;
 struct orch_stop_trials *orch_stop_trials_new(void);
@@ -27,6 +28,12 @@ void orch_stop_trials_note_end(struct orch_stop_trials *trials, const struct orc
 bool orch_stop_trials_promote(struct orch_stop_trials *trials, const struct orch_plan *plan,
                               const struct orch_search_point *of, unsigned *out_index,
                               char **out_why, GError **error);
+/** Adds to the values of points whose trials were stopped what these would have changed until their
+ * end (orch_stop_change_left): a value from the first epoch is not worse than one from the tenth
+ * because it is early. None becomes better than the best value. For one metric. */
+bool orch_stop_trials_complete(struct orch_stop_trials *trials, const struct orch_plan *plan,
+                               const struct orch_search_point *of,
+                               struct orch_tried_points *inout_points, GError **error);
 /** Notes that this trial goes on: it does not twice with the same values. */
 bool orch_stop_trials_note_promoted(struct orch_stop_trials *trials, const struct orch_plan *plan,
                                     unsigned index, GError **error);

@@ -794,6 +794,26 @@ static void test_nothing(void **state)
  */
 
 /* No rule crashes, and none stops the trial that is better than all others at each value. */
+/* What a stopped curve lacks is the median of what those changed that ended, since they were as
+ * long; shorter ones, stopped ones and those that diverged say nothing. */
+static void test_change_left(void **state)
+{
+    (void)state;
+    struct search *search = search_new("asha", false);
+    add(search, ORCH_CURVE_STOPPED, 2, 9.0, 5.0);
+    assert_true(orch_stop_change_left(search->curves, 1, 0) == 0);
+    add(search, ORCH_CURVE_ENDED, 4, 8.0, 4.0, 2.0, 1.0);
+    add(search, ORCH_CURVE_ENDED, 4, 8.0, 3.0, 3.0, 2.0);
+    add(search, ORCH_CURVE_ENDED, 4, 9.0, 9.0, 3.0, 2.0);
+    add(search, ORCH_CURVE_ENDED, 1, 1.0);
+    add(search, ORCH_CURVE_STOPPED, 3, 9.0, 9.0, 0.0);
+    add(search, ORCH_CURVE_ENDED, 3, 9.0, 1.0, 80.0);
+    search->curves[6].has_diverged = true;
+    assert_true(orch_stop_change_left(search->curves, search->count, 0) == -3);
+    assert_true(orch_stop_change_left(search->curves, search->count, 5) == -1);
+    g_free(search);
+}
+
 static void test_random_curves(void **state)
 {
     (void)state;
@@ -851,6 +871,7 @@ int main(void)
         cmocka_unit_test(test_forecast_without_spread),
         cmocka_unit_test(test_forecast_rate),
         cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_change_left),
         cmocka_unit_test(test_random_curves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

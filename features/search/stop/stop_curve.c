@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/search/stop/stop_trial.h"
 
+#include "lib/base/reals.h"
+
 #include <math.h>
 
 double orch_stop_cost(const struct orch_stop_question *question, double value)
@@ -38,4 +40,20 @@ bool orch_stop_is_at_end(const struct orch_stop_question *question)
         ended += has_ended;
     }
     return ended;
+}
+
+double orch_stop_change_left(const struct orch_stop_curve *curves, size_t count, size_t index)
+{
+    const size_t had = curves[index].count;
+    g_autofree double *changes = g_new(double, count + 1);
+    size_t n = 0;
+    for (size_t i = 0; had && i < count; i++) {
+        const struct orch_stop_curve *curve = &curves[i];
+        if (curve->end != ORCH_CURVE_ENDED || curve->has_diverged || curve->count < had)
+            continue;
+        const double change = curve->values[curve->count - 1] - curve->values[had - 1];
+        if (isfinite(change))
+            changes[n++] = change;
+    }
+    return n ? orch_reals_median(changes, n) : 0;
 }

@@ -93,6 +93,10 @@ char *orch_stop_trial_promote(const struct orch_stop_question *question, size_t 
  * hyperband. NULL: it could. The caller frees. `asked` is not used. */
 char *orch_stop_trial_nothing(const struct orch_stop_question *question, bool *out_in_part);
 
+/** How much a stopped curve would have changed until its end, by the median of those that ended,
+ * since they had as many values; 0: none has ended. */
+double orch_stop_change_left(const struct orch_stop_curve *curves, size_t count, size_t index);
+
 /* ---- for the files of the rules -------------------------------------------------------------- */
 
 /** A value that is smaller when it is better; infinite for NaN. */
