@@ -238,7 +238,7 @@ void orch_bisect_data_make(const struct orch_bisect_commits *commits,
         out->badness[k] = orch_bisect_metric_badness(metric, out->is_ratio, out->values[k]);
     for (size_t i = 0; i < commits->count; i++)
         out->places[i].values = out->badness + out->first[i];
-    out->change = (struct orch_change_data){out->places, commits->count};
+    out->change = (struct orch_change_data){.places = out->places, .count = commits->count};
 }
 
 void orch_bisect_data_clear(struct orch_bisect_data *data)

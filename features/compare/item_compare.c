@@ -245,7 +245,6 @@ static void add_contrasts(struct orch_section *section, const struct orch_sectio
                           const GPtrArray *rows, const struct orch_grid_cell *base,
                           const struct orch_question_tests *all, bool *out_is_uneven)
 {
-    const struct orch_grid *grid = g->grid;
     g_autofree struct contrast *contrasts = g_new0(struct contrast, rows->len + 1);
     g_autofree struct orch_difference *tested = g_new0(struct orch_difference, rows->len + 1);
     size_t count = 0, tests = 0, unmatched = 0;
