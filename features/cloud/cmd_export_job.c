@@ -94,22 +94,22 @@ const struct orch_command ORCH_COMMAND_EXPORT_JOB = {
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct orch_export_job_options),
-    .about =
-        "Writes a document (script, YAML or JSON) that you submit with the platform's own "
-        "command, such as sbatch or kubectl. The job runs this trial only. Its container "
-        "image (--image) must contain orch, and the repository as working folder; Slurm and "
-        "watsonx need no image.\n\nAmong the job's results is the bundle trial.orch; after 'orch "
-        "db merge trial.orch' the plan shows the trial as done.\n"
-        "\nThe instance (machine type) is the cheapest in the list "
-        "share/hardware/training.csv that has the GPUs, cores and memory of the recipe's "
-        "'resources', unless --gpu or --instance is given. The time limit comes from --time, "
-        "else from the recipe, else from the stored run's time, else from the forecast for "
-        "this machine (its 95 % quantile, rounded up).\n"
-        "\n"
-        "The document is checked against the fields, limits and patterns that the platform "
-        "publishes; an error names the field that does not conform. Options with names in "
-        "your account, such as --role, apply to every platform. For a single platform write "
-        "its name before the value, as in --role sagemaker=arn:aws:... See 'orch help cloud'.",
+    .about = "Writes a document (script, YAML or JSON) that you submit with the platform's own "
+             "command, such as sbatch or kubectl. The job runs this trial only. Its container "
+             "image (--image) must contain orch, and the repository as working folder; Slurm needs "
+             "none, and for watsonx --image is the software specification.\n\nAmong the job's "
+             "results is the bundle trial.orch; after 'orch "
+             "db merge trial.orch' the plan shows the trial as done.\n"
+             "\nThe instance (machine type) is the cheapest in the list "
+             "share/hardware/training.csv that has the GPUs, cores and memory of the recipe's "
+             "'resources', unless --gpu or --instance is given. The time limit comes from --time, "
+             "else from the recipe, else from the stored run's time, else from the forecast for "
+             "this machine (its 95 % quantile, rounded up).\n"
+             "\n"
+             "The document is checked against the fields, limits and patterns that the platform "
+             "publishes; an error names the field that does not conform. Options with names in "
+             "your account, such as --role, apply to every platform. For a single platform write "
+             "its name before the value, as in --role sagemaker=arn:aws:... See 'orch help cloud'.",
     .examples =
         "  orch export job r.recipe --trial 3 --to slurm -o job.sh && sbatch job.sh\n"
         "  orch export job r.recipe train -s lr=0.1 --to k8s --image me/orch --results claim\n"

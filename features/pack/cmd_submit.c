@@ -295,7 +295,7 @@ const struct orch_command ORCH_COMMAND_SUBMIT = {
     .option_bytes = sizeof(struct submit_options),
     .about = "Updates the notebooks of 'orch report RECIPE --ipynb', keeps what you wrote in them, "
              "and packs them as ID_NAME_pN.ipynb into ID_NAME.zip. The output lists the points, "
-             "the parts that are incomplete or have fewer trials than profile 'course', and the "
+             "the parts that are incomplete or smaller than in profile 'course', and the "
              "cells for your own words that are still empty. If anything is incomplete or empty, "
              "the ZIP is still written, but "
              "the exit status is 8. See 'orch help handing-in'.",

@@ -187,7 +187,9 @@ const struct orch_command ORCH_COMMAND_VERIFY = {
              "compared. What cannot be checked here is "
              "listed and never counts as verified. No trial is run without --rerun, and no program "
              "of the pack without --trust. For a folder, every pack in it is verified and all "
-             "packs are compared: runs of two people with the same key or equal times are listed. The exit status is 7 if something differs, and 3 if FILE is not a pack.",
+             "packs are compared: runs of two people with one key but two contents, or with equal "
+             "times, are listed. The exit status is 7 if something differs, and 3 if FILE is not a "
+             "pack.",
     .examples = "  orch verify hw4.orch\n"
                 "  orch verify abc123_hw4.zip            # a hand-in with its pack\n"
                 "  orch verify hw4.orch --rerun 3        # three trials, run again here\n"

@@ -42,8 +42,10 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct predict_options, time.threads, TEXT, "threads", .value = "N",
                 .help = "with --gpu here: threads of the training"),
     TIME_LINK_OPTIONS(AT(time.network), AT(time.per_node)),
-    ORCH_OPTION(struct predict_options, time.parallel, TEXT, "parallel", .value = "WAY=N,...",
-                .help = "data (dp=8, fsdp=8), tensor (tp=2), pipeline (pp=4), expert (ep=8), best"),
+    ORCH_OPTION(
+        struct predict_options, time.parallel, TEXT, "parallel", .value = "WAY=N,...",
+        .help =
+            "data (dp=8, fsdp=8), tensor (tp=2), pipeline (pp=4,micro=16), expert (ep=8), best"),
     ORCH_OPTION(struct predict_options, time.scheme, TEXT, "scheme", .value = "NAME",
                 .help = "gradient exchange: ring, tree, butterfly, one-to-all or hierarchical"),
     TIME_PRICE_OPTIONS(AT(time.price), AT(time.cloud), AT(time.spot)),
@@ -229,8 +231,8 @@ const struct orch_command ORCH_COMMAND_PREDICT = {
         "  measured      the store's runs of this setting\n"
         "  fitted        a predictor trained on the store's runs of this GPU\n"
         "  same-step     step times of this network on this GPU, yours and published ones\n"
-        "  same-chip     step times of other networks on this GPU\n"
-        "  same-network  step times of this network on other GPUs\n"
+        "  same-chip     such times of other networks on this GPU\n"
+        "  same-network  such times of this network on other GPUs\n"
         "  transferred   an analytical model, fitted to public measurements\n"
         "  prior         the roofline of the GPU's data sheet\n\nFor a script of your own, "
         "--experiment forecasts the wall "

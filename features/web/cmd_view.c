@@ -106,7 +106,7 @@ const struct orch_command ORCH_COMMAND_VIEW = {
              "runs. If several people have a view of the same name, yours is used; --of WHO "
              "selects a colleague's. Pinning or removing a colleague's view changes only "
              "this store; sharing it makes a copy that is yours. With --instead-of a view is not "
-             "replaced if somebody else has changed it in the meantime.",
+             "replaced or removed if it was changed in the meantime.",
     .examples = "  orch view                              # list the saved views\n"
                 "  orch view best '#/runs?where=val_acc%3E0.9' --pin\n"
                 "  orch view best --remove",
