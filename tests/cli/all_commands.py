@@ -34,7 +34,7 @@ VALUES = {
     "K/N": "1/2", "KIND": "linear", "LANG": "python", "LAYER": "conv1", "LIMIT": "1h", "LINK": "pcie3", "LIST": "lr",
     "N,...": "1,2", "NAME=FILE": "x=data.csv", "NAMES": "accuracy", "NAMES|all": "all", "NAME|FOLDER": "nowhere", "NAME|N": "2",
     "NUMBER": "2", "PARAM=A,B,...": "lr=0.1,0.2", "PARAM=VALUE": "lr=0.3", "PARAM=VALUE,...": "lr=0.3", "PARAM=RANGE": "lr=uniform(0, 1)", "LIMITS": "wall_s < 60", "[EXP.]PARAM=VALUE": "lr=0.3",
-    "[EXP.]PARAM=A,B,...": "lr=0.1,0.2", "PERCENT": "50", "PATH": "model.pt", "WHERE": "both", "PID": "1", "PLATFORM": "slurm", "N|LABEL": "1", "IMAGE": "lab/orch", "PLACE": "place", "QUESTION": "1.1", "SET,...": "lr=1",
+    "[EXP.]PARAM=A,B,...": "lr=0.1,0.2", "PERCENT": "50", "PATH": "model.pt", "WHERE": "both", "PID": "1", "PLATFORM": "slurm", "N|LABEL": "1", "IMAGE": "lab/orch", "PLACE": "place", "QUESTION": "1.1", "NAME,...": "lr=1",
     "AMOUNT": "5s", "TIME": "1h", "RULE": "median(warmup=2)", "SHARE": "0.5", "STATE": "ok", "TAG": "tagged", "TEXT": "words", "UNIT": "s", "USD": "1", "VALUE": "final", "WHAT": "wall_s", "WHICH": "newest",
 }
 # commands that take another value than what their usage names

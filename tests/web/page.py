@@ -27,7 +27,7 @@ def table():
     # a filter: its error, its result, and both live in the address
     box = one("#filter")
     box.send_keys("rate = nonsense and", Keys.ENTER)
-    until("the error of a condition", lambda: "column" in text("#filter-error"))
+    until("the error of a condition", lambda: "character" in text("#filter-error"))
     expect("rows below an error", len(rows()), 4)
     shot("runs-error")
     box.send_keys(Keys.CONTROL + "a")
