@@ -29,7 +29,7 @@ char *orch_cli_limits_text(const struct orch_limits *limits, const struct orch_r
         g_string_append_printf(text, "%sdeadline %s", text->len ? "; " : "", when);
     }
     if (text->len)
-        g_string_append(text, "; a trial starts only if its median forecast fits");
+        g_string_append(text, "; a trial starts if its median forecast fits");
     return g_string_free(text, !text->len);
 }
 

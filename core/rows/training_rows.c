@@ -223,7 +223,7 @@ static bool enough(const struct training *t, size_t rows, GError **error)
                         : g_strdup("");
     orch_error_set(error, ORCH_ERROR_USAGE,
                    t->params ? "run more settings: orch run RECIPE -x PARAM=A,B,..."
-                             : "run a recipe whose plugin declares the work of a step (orch run "
+                             : "run a recipe whose plugin declares a 'cost' (orch run "
                                "recipes/hw4.recipe), or name a table of measurements (--data NAME)",
                    "there %s only %zu row%s with '%s' to train on%s, and at least %d are needed",
                    rows == 1 ? "is" : "are", rows, orch_plural(rows), r->target, left_out,

@@ -89,7 +89,7 @@ bool orch_bisect_commits_add(struct orch_bisect_commits *commits, size_t index,
     g_array_append_val(row->repeats, run->repeat);
     if (!isfinite(value)) {
         if (!row->skipped && !row->values->len)
-            row->skipped = g_strdup_printf("printed no number for '%s'", metric->name);
+            row->skipped = g_strdup_printf("recorded no number for '%s'", metric->name);
         return true;
     }
     struct orch_bisect_value one = {.key = g_strdup(run->key),

@@ -343,8 +343,9 @@ static struct orch_run_curve *complain(const struct orch_run *run, const char *w
         return NULL;
     orch_error_set(error, ORCH_ERROR_NOT_FOUND,
                    "'orch show RUN' lists the run's metrics; --metric names another metric",
-                   "run %s has no metric '%s'", orch_run_short_key(run->key),
-                   wanted ? wanted : "step_loss', 'loss', 'val_loss' or the like");
+                   "run %s has no metric '%s'%s", orch_run_short_key(run->key),
+                   wanted ? wanted : "step_loss', 'val_loss', 'val_accuracy",
+                   wanted ? "" : " or the like");
     return NULL;
 }
 

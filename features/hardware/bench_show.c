@@ -41,8 +41,9 @@ static void print_bench(struct orch_cli *cli, const struct orch_ceilings *all)
     orch_cli_table_print(cli, ceilings_table(all), "ceilings");
     orch_cli_info(cli,
                   "spread: range of the middle half of the samples, divided by the median; triad "
-                  "(a = b + s c): 24 bytes an element; a multiply-add is 2 operations. orch keeps "
-                  "the rates as device 'here' (orch predict --gpu here, orch paleo --roofline)");
+                  "(a = b + s c): 24 bytes an element, without write-allocate; a multiply-add is 2 "
+                  "operations. orch keeps the rates as device 'here' (orch predict --gpu here, "
+                  "orch paleo --roofline)");
 }
 
 static void tell(void *ctx, const char *what)

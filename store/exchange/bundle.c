@@ -70,10 +70,9 @@ static bool take_file(void *ctx, const struct orch_item_name *name, const char *
     char path[ORCH_ITEM_PATH_CHARS];
     orch_item_path(name, path);
     if (bytes > ARTIFACT_BYTES_MAX) {
-        orch_error_set(
-            error, ORCH_ERROR_USAGE,
-            "add --artifacts 1GiB, which leaves out larger artifacts: a bundle can have none",
-            "artifact %.12s is too large for a bundle", name->key);
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "add --artifacts 1GiB, which leaves out the artifacts that are too large",
+                       "artifact %.12s is too large for a bundle", name->key);
         return false;
     }
     count(w, name);

@@ -76,7 +76,7 @@ assert 0 < a["used_h"] * 3600 < 0.36, a' <<<"$out" || _fail "bob's part is wrong
 # money: at no price nobody can watch it, and that is said; at a price it is kept
 recipe '0.001 usd'
 ok orch run a.recipe --force
-says 'not checked, because the price of an hour of this machine is not known'
+says "allowance in dollars is not checked: this machine's price is not known"
 fails 6 orch run a.recipe --force --price 3600
 says 'stopped by the allowance'
 ok orch cost a.recipe

@@ -115,5 +115,5 @@ has "the text after '--api-key' looks like a secret"
 has_not "'--token'"
 has_not "'--tokens'"
 _run orch plugin check ./s.plugin -s pin=1
-has_not 'secret to every user'
+has_not 'sees the secret'
 has_not 'changes nothing'

@@ -22,6 +22,6 @@ for kind in links mount; do
     export ORCH_APART=$kind
     ok orch try --frozen --force -- python3 a.py
     says '1 ok'
-    says_not 'this path leads to'
+    says_not 'by this path a trial uses'
     same "$(ls data) $(cat data/d.txt)" 'd.txt 1' "the work tree, $kind"
 done
