@@ -108,7 +108,7 @@ static void read_metric(struct recipe_draft *draft, const struct orch_yaml *node
         settle_direction(draft, node, experiment, written, out);
 }
 
-/* "asha(min=1, factor=3)" */
+/* "asha(min=4, factor=3)" */
 static void read_stop(struct recipe_draft *draft, const struct orch_yaml *node, const char *text,
                       struct orch_search *out)
 {

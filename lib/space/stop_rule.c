@@ -33,7 +33,7 @@ static const struct kind {
 } KINDS[] = {
     [ORCH_STOP_MEDIAN] = {"median", {COUNT(warmup, 5, 0), COUNT(startup, 5, 1)}},
     [ORCH_STOP_VIZIER] = {"vizier", {COUNT(warmup, 5, 0), COUNT(startup, 5, 1)}},
-    [ORCH_STOP_ASHA] = {"asha", {COUNT(min, 1, 1), COUNT(factor, 3, 2)}},
+    [ORCH_STOP_ASHA] = {"asha", {COUNT(min, 0, 1), COUNT(factor, 3, 2)}},
     [ORCH_STOP_HYPERBAND] = {"hyperband",
                              {COUNT(min, 1, 1), COUNT(max, 27, 2), COUNT(factor, 3, 2)}},
     [ORCH_STOP_FORECAST] = {"forecast",
@@ -43,7 +43,7 @@ static const struct kind {
 };
 
 #define EXAMPLES                                                                                   \
-    "write median(warmup=5, startup=5), vizier(warmup=5, startup=5), asha(min=1, factor=3), "      \
+    "write median(warmup=5, startup=5), vizier(warmup=5, startup=5), asha(min=4, factor=3), "      \
     "hyperband(min=1, max=27, factor=3) or forecast(p=0.05)"
 
 /* A text while it is read. */

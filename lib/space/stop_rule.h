@@ -8,7 +8,7 @@
  *   vizier(warmup=5, startup=5)        Golovin et al. 2017 (Vizier), section 3.2: the same with the
  *                                      median of their running averages up to there, which lag
  *                                      behind a curve that rises
- *   asha(min=1, factor=3)              Li et al. 2020, asynchronous successive halving, in the form
+ *   asha(factor=3)                     Li et al. 2020, asynchronous successive halving, in the form
  *                                      that stops trials instead of pausing them: at value min,
  *                                      min*factor, min*factor^2, ... a trial goes on when it is
  *                                      among the best 1/factor of those that came so far, or
@@ -38,7 +38,7 @@ struct orch_stop_rule {
     enum orch_stop_kind kind;
     double warmup;  /* median, vizier: so many values of a trial stop nothing */
     double startup; /* median, vizier, forecast: so many trials end before anything is stopped */
-    double min, max, factor; /* asha, hyperband: in values of a trial */
+    double min, max, factor; /* asha (min 0: by the trials' lengths), hyperband: in values */
     double p;                /* forecast: chance to stop a trial that would have been the best */
     double top;              /* forecast: how many trials are good enough */
 };

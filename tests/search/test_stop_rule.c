@@ -89,7 +89,7 @@ static void test_defaults(void **state)
     assert_true(orch_stop_rule_parse("median", &rule, NULL, NULL));
     assert_true(rule.kind == ORCH_STOP_MEDIAN && rule.warmup == 5 && rule.startup == 5);
     assert_true(orch_stop_rule_parse(" asha( factor = 4 ) ", &rule, NULL, NULL));
-    assert_true(rule.kind == ORCH_STOP_ASHA && rule.min == 1 && rule.factor == 4);
+    assert_true(rule.kind == ORCH_STOP_ASHA && rule.min == 0 && rule.factor == 4);
     assert_true(orch_stop_rule_parse("hyperband(min=2, max=54)", &rule, NULL, NULL));
     assert_true(rule.min == 2 && rule.max == 54 && rule.factor == 3);
     assert_true(orch_stop_rule_parse("forecast()", &rule, NULL, NULL));
@@ -465,6 +465,80 @@ static void test_promotion(void **state)
     assert_promotes(search, NONE, "none");
 }
 
+/* The first value at which the rule stops a trial that is worse than the other one, which ended
+ * after `length` values; 0: none does. */
+static size_t first_stop(const char *rule, enum orch_curve_state end, size_t length)
+{
+    g_autofree struct search *search = search_new(rule, true);
+    add(search, end, 0);
+    add(search, RUNNING, 0);
+    for (size_t i = 0; i < length; i++)
+        search->values[0][i] = 1;
+    search->curves[0].count = length;
+    for (size_t n = 1; n < length; n++) {
+        search->curves[1].count = n;
+        g_autofree char *why = ask(search);
+        if (why)
+            return n;
+    }
+    return 0;
+}
+
+/* Without `min` the first check is at a twelfth of the values of the trials that ended. */
+static void test_asha_default_min(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t length, first;
+    } rows[] = {{2, 1}, {12, 1}, {17, 1}, {18, 2}, {24, 2}, {48, 4}, {60, 5}};
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        assert_int_equal(first_stop("asha", ENDED, rows[i].length), rows[i].first);
+        assert_int_equal(first_stop("asha(min=1)", ENDED, rows[i].length), 1);
+    }
+    /* unknown: no trial has ended */
+    assert_int_equal(first_stop("asha", RUNNING, 48), 0);
+    assert_int_equal(first_stop("asha", STOPPED, 48), 0);
+    assert_int_equal(first_stop("asha(min=1)", RUNNING, 48), 1);
+    /* a trial that diverged may have ended too early; of the others the median counts */
+    g_autofree struct search *search = search_new("asha", false);
+    add(search, ENDED, 3, 1.0, 1.0, (double)NAN);
+    search->curves[0].has_diverged = true;
+    add(search, ENDED, 0);
+    add(search, ENDED, 0);
+    add(search, ENDED, 0);
+    add(search, RUNNING, 2, 9.0, 9.0);
+    search->curves[1].count = search->curves[2].count = 24;
+    search->curves[3].count = 60;
+    assert_stops(search, "9 after 2 values; 4 of 5 trials are better, the best 1 go on");
+    search->curves[2].count = 60;
+    assert_goes_on(search);
+    for (size_t i = 0; i < 4; i++)
+        search->curves[i].has_diverged = true;
+    assert_goes_on(search);
+    const struct orch_stop_question question = {
+        .rule = &search->rule, .curves = search->curves, .count = search->count};
+    bool is_in_part;
+    g_autofree char *why = orch_stop_trial_nothing(&question, &is_in_part);
+    assert_string_equal(why, "the rule begins when a trial has ended well");
+}
+
+/* A trial that was stopped at the first check goes on from there. */
+static void test_promotion_by_default_min(void **state)
+{
+    (void)state;
+    g_autofree struct search *search = search_new("asha(factor=2)", false);
+    add(search, RUNNING, 0);
+    search->curves[0].count = 24;
+    add(search, STOPPED, 2, 6.0, -1.0);
+    add(search, STOPPED, 2, 7.0, 8.0);
+    add(search, STOPPED, 2, 7.0, 9.0);
+    assert_promotes(search, NONE, "none"); /* no trial has ended */
+    search->curves[0].end = ENDED;
+    assert_promotes(search, 1, "-1 after 2 values; 0 of 4 trials are better, the best 2 go on");
+    search->curves[0].count = 36; /* checked at value 3, to which none of them came */
+    assert_promotes(search, NONE, "none");
+}
+
 /* Higher rungs first: there is more known of those, and less to do. */
 static void test_promotion_of_rungs(void **state)
 {
@@ -754,6 +828,7 @@ static void test_nothing(void **state)
          false},
         {"asha(min=9)", 40, 10, 10, "", false},
         {"asha", 1, 10, 10, "there is one trial", false},
+        {"asha", 2, 2, 2, "", false},
         {"forecast", 40, 10, 13,
          "the trials that ended have from 10 to 13 values, but 'forecast' needs trials of about "
          "the same length",
@@ -817,8 +892,12 @@ static void test_change_left(void **state)
 static void test_random_curves(void **state)
 {
     (void)state;
-    static const char *const rules[] = {"median(warmup=0, startup=1)", "vizier(warmup=0)",
-                                        "asha(factor=2)", "hyperband(max=9)", "forecast(p=0.5)"};
+    static const char *const rules[] = {"median(warmup=0, startup=1)",
+                                        "vizier(warmup=0)",
+                                        "asha(factor=2)",
+                                        "asha(min=1)",
+                                        "hyperband(max=9)",
+                                        "forecast(p=0.5)"};
     static const double odd[] = {NAN, HUGE_VAL, -HUGE_VAL, 0, 1e300, -1e300, 1, 1e-300};
     uint64_t random = orch_random_stream(1, 0);
     for (unsigned repeat = 0; repeat < 4000; repeat++) {
@@ -855,6 +934,8 @@ int main(void)
         cmocka_unit_test(test_asha),
         cmocka_unit_test(test_last_value),
         cmocka_unit_test(test_asha_rungs),
+        cmocka_unit_test(test_asha_default_min),
+        cmocka_unit_test(test_promotion_by_default_min),
         cmocka_unit_test(test_hyperband_deals),
         cmocka_unit_test(test_hyperband_brackets),
         cmocka_unit_test(test_promotion),

@@ -51,7 +51,9 @@ static char *nothing_by_median(const struct orch_stop_question *question)
 
 static char *nothing_by_asha(const struct orch_stop_question *question)
 {
-    char *why = too_short(question->rule->min, longest_of(question));
+    const double min = orch_stop_asha_min(question);
+    char *why = isfinite(min) ? too_short(min, longest_of(question))
+                              : g_strdup("the rule begins when a trial has ended well");
     return why || question->count > 1 ? why : g_strdup("there is one trial");
 }
 

@@ -11,6 +11,9 @@
 /* The rules of a median judge each value up to this one, then at least every hundredth part more.
  */
 #define EACH_UP_TO 100
+/* A trial's first check under asha comes after this part of its values. After less of them slow
+ * starters end that would have been the best (bench/results/2026-11-30-search.md). */
+#define DEFAULT_MIN_PART 12
 
 /* ---- medians --------------------------------------------------------------------------------- */
 
@@ -150,11 +153,26 @@ static char *ask_rung(const struct orch_stop_question *question, int bracket)
                            own->values[n - 1], n, n == 1 ? "" : "s", better, all, of, kept);
 }
 
+double orch_stop_asha_min(const struct orch_stop_question *question)
+{
+    if (question->rule->min > 0)
+        return question->rule->min;
+    g_autofree double *lengths = g_new(double, question->count + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < question->count; i++) {
+        const struct orch_stop_curve *curve = &question->curves[i];
+        if (curve->end == ORCH_CURVE_ENDED && !curve->has_diverged)
+            lengths[n++] = (double)curve->count;
+    }
+    return n ? fmax(round(orch_reals_median(lengths, n) / DEFAULT_MIN_PART), 1) : HUGE_VAL;
+}
+
 char *orch_stop_asha(const struct orch_stop_question *question)
 {
-    const struct orch_stop_rule *rule = question->rule;
     size_t n = question->curves[question->asked].count;
-    return is_rung(rule->min, rule->factor, HUGE_VAL, n) ? ask_rung(question, -1) : NULL;
+    return is_rung(orch_stop_asha_min(question), question->rule->factor, HUGE_VAL, n)
+               ? ask_rung(question, -1)
+               : NULL;
 }
 
 /* Nothing is stopped in bracket 0, which begins at max. */

@@ -121,7 +121,7 @@ char *orch_stop_promote_asha(const struct orch_stop_question *question, size_t *
     struct ladder ladder = {.question = question, .is_in = is_in, .bracket = -1};
     for (size_t i = 0; i < question->count; i++)
         is_in[i] = true;
-    find_rungs(&ladder, question->rule->min, HUGE_VAL);
+    find_rungs(&ladder, orch_stop_asha_min(question), HUGE_VAL);
     look_at_ladder(&ladder, costs, &found);
     if (!found.rung)
         return NULL;

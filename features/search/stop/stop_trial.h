@@ -114,6 +114,9 @@ bool orch_stop_is_at_end(const struct orch_stop_question *question);
 char *orch_stop_promote_asha(const struct orch_stop_question *question, size_t *out_index);
 char *orch_stop_promote_hyperband(const struct orch_stop_question *question, size_t *out_index);
 
+/** The value at which asha judges a trial first: the rule's `min`, or without it a twelfth of the
+ * median length of the trials that ended, at least 1; HUGE_VAL: none has ended. */
+double orch_stop_asha_min(const struct orch_stop_question *question);
 /** The bracket of a trial under hyperband, from 0 to orch_stop_last_bracket. */
 unsigned orch_stop_bracket_of(const struct orch_stop_rule *rule, unsigned number);
 unsigned orch_stop_last_bracket(const struct orch_stop_rule *rule);
