@@ -37,8 +37,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct compare_options, disturbed, FLAG, "disturbed",
                 .help = "include times of disturbed runs (other programs used the CPUs)"),
     ORCH_OPTION(struct compare_options, fail_on, LIST, "fail-on", .value = "LIMIT",
-                .help =
-                    "exit with 7 if the change is over LIMIT: 'epoch_time_s > 3%' (repeatable)"),
+                .help = "exit with 7 if a change is over LIMIT: 'loss > 3%' (repeatable)"),
     ORCH_OPTION(struct compare_options, format, TEXT, "format", .value = "NAME",
                 .help = "junit, github (annotations and a summary), csv, markdown, ..."),
     ORCH_OPTION(struct compare_options, run.recipe, TEXT, "run", .value = "RECIPE",

@@ -271,8 +271,7 @@ static bool take_conflict(struct joining *j, sqlite3_stmt *row, GError **error)
     const char *key, *digest;
     bool is_known, is_taken;
     if (!text(j, row, 0, &key) || !text(j, row, 1, &digest) || !key || !digest) {
-        orch_join_refuse(j->join,
-                         "a run kept as a conflict in that store has an invalid key or digest");
+        orch_join_refuse(j->join, "the conflicting version of a run has an invalid key or digest");
         return true;
     }
     return orch_store_join_is_known(j->join, key, digest, &is_known, &is_taken, error) &&

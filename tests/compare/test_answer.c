@@ -180,8 +180,9 @@ static void test_shared_weights(void **state)
     (void)state;
     struct bench b = begin(WARM, G_N_ELEMENTS(WARM), "result accuracy", "lr", "");
     g_autofree char *text = orch_grid_shared_base(b.grid, b.store);
-    assert_string_equal(text, "the 3 repeats share one pretrained model (weights), so their spread "
-                              "does not show how much the result would vary with another model");
+    assert_string_equal(text, "the 3 repeats share one pretrained model (parameter 'weights'), so "
+                              "their spread does not show how much the result would vary with "
+                              "another model");
     end(&b);
     b = begin(WARM, 1, "result accuracy", "lr", "");
     assert_null(orch_grid_shared_base(b.grid, b.store));

@@ -18,15 +18,15 @@ static const struct {
     int added, refused;
     const char *line;
 } FILES[] = {
-    {"whole", NULL, 2, 1, "a conflict in that store"},
+    {"whole", NULL, 2, 1, "conflicting version of run"},
     {"view", "its table 'run' differs from orch's schema", 0, 0, NULL},
     {"virtual", "its table 'sample' differs from orch's schema", 0, 0, NULL},
     {"no_table", "its table 'metric' differs from orch's schema", 0, 0, NULL},
     {"column", "its table 'param' differs from orch's schema", 0, 0, NULL},
     {"newer", "schema version 99 is newer", 0, 0, NULL},
     {"foreign", "another program", 0, 0, NULL},
-    {"trigger", NULL, 2, 1, "a conflict in that store"},
-    {"index", NULL, 2, 1, "a conflict in that store"},
+    {"trigger", NULL, 2, 1, "conflicting version of run"},
+    {"index", NULL, 2, 1, "conflicting version of run"},
     {"digest", NULL, 0, 3, "but the run declares"},
     {"claims", NULL, 0, 3, "its key or digest is not valid"},
     {"version", NULL, 0, 3, "update orch"},
@@ -40,7 +40,7 @@ static const struct {
     {"bad_utf8", NULL, 0, 3, "not UTF-8"},
     {"huge", NULL, 0, 3, "not UTF-8"},
     {"key", NULL, 0, 3, "its key or digest is not valid"},
-    {"kinds", NULL, 2, 1, "a conflict in that store"},
+    {"kinds", NULL, 2, 1, "conflicting version of run"},
     {"set", NULL, 2, 2, "more rows than the file can hold"},
 };
 
