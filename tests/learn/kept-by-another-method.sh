@@ -30,7 +30,7 @@ step=$(json predictions.0.step_s)
 now=$(method)
 method 1 >/dev/null
 fails 2 orch predictor show step_ms
-says 'another method'
+says 'by a method that this orch does not use'
 says "hint: 'orch predictor train'"
 ask
 same "$(json tier) $(json predictions.0.step_s)" "fitted $step" 'trained again'

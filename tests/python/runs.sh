@@ -93,7 +93,7 @@ assert [v for _, v in run.series("step")] == [0, 0.25, 0.5, 0.75, 1], run.series
 best = orch.best("loss", where="kind = thread and state = ok", minimize=True)
 assert best[0]["settings"]["lr"] == 1, best
 try: orch.runs(where="no such (")
-except orch.Error as error: assert "column" in str(error)
+except orch.Error as error: assert "character" in str(error)
 else: raise SystemExit("no error")
 P
 ok python3 read.py

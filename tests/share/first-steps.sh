@@ -96,7 +96,7 @@ ok orch rm @last
 ok orch status
 has "ahead    0, and 1 note ('orch push' sends them)"
 ok orch push
-says '0 runs, 1 item'
+says '0 runs, 1 file'
 ok orch status
 has 'ahead    0'
 has_not 'note'
