@@ -140,7 +140,8 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Adds "simulated; see method 1, 3 at the end": that state is still said in a word. */
+/* Adds "simulated; see method 1, 3 at the end of the report": that state is still said in a word.
+ */
 static void refer(struct orch_section *section, GArray *numbers)
 {
     const bool is_simulated = section->state == ORCH_SECTION_SIMULATED && numbers->len;
@@ -150,7 +151,7 @@ static void refer(struct orch_section *section, GArray *numbers)
     for (guint i = 0; i < numbers->len; i++)
         g_string_append_printf(text, "%s%u", i ? ", " : before, g_array_index(numbers, guint, i));
     if (text->len)
-        orch_section_note(section, "%s at the end", text->str);
+        orch_section_note(section, "%s at the end of the report", text->str);
 }
 
 /* The part of an assignment, or the title, by which a section is found. */

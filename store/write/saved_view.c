@@ -239,12 +239,12 @@ static bool is_as_seen(const struct orch_saved_view *before, const struct orch_v
         return true;
     if (*is)
         orch_error_set(error, ORCH_ERROR_USAGE,
-                       "look at this view; then save again to replace it, or choose another name",
-                       "view '%s' was saved elsewhere in the meantime: its address is now '%s'",
+                       "open it, then save again to replace it; or choose another name",
+                       "view '%s' was changed since you opened it: its address is now '%s'",
                        change->name, is);
     else
         orch_error_set(error, ORCH_ERROR_USAGE, "to restore the view, save again",
-                       "view '%s' was removed in the meantime", change->name);
+                       "view '%s' was removed since you opened it", change->name);
     return false;
 }
 

@@ -59,7 +59,7 @@ case $(as eve views) in *'fast|eve|#/runs?where=eve|False|True fast|ada|#/runs?w
 # two windows
 ok as eve orch view both '#/live' --instead-of ''
 fails 2 as eve orch view both '#/explore' --instead-of ''
-says "was saved elsewhere in the meantime: its address is now '#/live'"
+says "was changed since you opened it: its address is now '#/live'"
 says 'save again'
 ok as eve orch view both '#/explore' --instead-of '#/live'
 fails 2 as eve orch view both '#/coverage' --instead-of '#/live'
@@ -68,7 +68,7 @@ ok as eve orch view both '#/coverage'
 says "in place of '#/explore'"
 ok as eve orch view both --remove --instead-of '#/coverage'
 fails 2 as eve orch view both '#/live' --instead-of '#/coverage'
-says 'was removed in the meantime'
+says 'was removed since you opened it'
 for wrong in '--of ada both #/live' '--pin both --instead-of #/live' '--remove --public both' '--of ada'; do
     # shellcheck disable=SC2086 # several words
     fails 2 as eve orch view $wrong

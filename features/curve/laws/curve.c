@@ -274,7 +274,7 @@ struct orch_stages *orch_stages_fit(const double *k, const double *loss, size_t 
         stages->starts[s] = s ? drops[s - 1] : 0;
         if (end == first) {
             orch_error_set(error, ORCH_ERROR_USAGE, NULL,
-                           "no loss was recorded in the stage that begins at step %g",
+                           "no loss was recorded for the learning rate that begins at step %g",
                            stages->starts[s]);
             orch_stages_free(stages);
             return NULL;
