@@ -42,10 +42,8 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct predict_options, time.threads, TEXT, "threads", .value = "N",
                 .help = "with --gpu here: threads of the training"),
     TIME_LINK_OPTIONS(AT(time.network), AT(time.per_node)),
-    ORCH_OPTION(
-        struct predict_options, time.parallel, TEXT, "parallel", .value = "WAY=N,...",
-        .help =
-            "data (dp=8, fsdp=8), tensor (tp=2), pipeline (pp=4,micro=16), ep=8, best"),
+    ORCH_OPTION(struct predict_options, time.parallel, TEXT, "parallel", .value = "WAY=N,...",
+                .help = "data (dp=8, fsdp=8), tensor (tp=2), pipeline (pp=4,micro=16), ep=8, best"),
     ORCH_OPTION(struct predict_options, time.scheme, TEXT, "scheme", .value = "NAME",
                 .help = "gradient exchange: ring, tree, butterfly, one-to-all or hierarchical"),
     TIME_PRICE_OPTIONS(AT(time.price), AT(time.cloud), AT(time.spot)),
