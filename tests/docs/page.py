@@ -60,7 +60,7 @@ NOT_RUN = {
     ("docs/sharing.md", "orch export --bundle hw4.orch"): "needs LibTorch",
     ("docs/sharing.md", "orch db merge ../anna"): "needs another's store",
     ("docs/sharing.md", "orch db merge /media"): "needs a USB stick",
-    ("docs/sharing.md", "orch doctor"): "measures the file system, with the one below for 60 s",
+    ("docs/sharing.md", "orch doctor"): "measures the file system",
 }
 
 # further preparation of a page, run by bash in the scratch repository; its ../bin is on PATH, SOURCE is orch's tree
