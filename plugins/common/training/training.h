@@ -331,7 +331,6 @@ struct orch_training {
         {.name = "time_to_accuracy",                                                               \
          .label = "time to accuracy",                                                              \
          .min = "0",                                                                               \
-         .max = "1",                                                                               \
          .unit = "s",                                                                              \
          .better = ORCH_BETTER_MIN,                                                                \
          .help = "training of all epochs up to the one that reached target_accuracy, without "     \
@@ -345,7 +344,6 @@ struct orch_training {
         {.name = "epochs_to_accuracy",                                                             \
          .label = "epochs to accuracy",                                                            \
          .min = "0",                                                                               \
-         .max = "1",                                                                               \
          .unit = "epochs",                                                                         \
          .better = ORCH_BETTER_MIN,                                                                \
          .help = "epochs until val_accuracy reached target_accuracy; absent where none did"},      \
