@@ -158,17 +158,17 @@ struct orch_variant {
 };
 #define ORCH_VARIANT_OPTIONS(type, member)                                                         \
     ORCH_OPTION(type, member.settings, LIST, "set", .letter = 's', .value = "[EXP.]PARAM=VALUE",   \
-                .help = "set a parameter to one value (several: -x)", .is_of_trial = true),        \
+                .help = "set a parameter to one value", .is_of_trial = true),                      \
         ORCH_OPTION(type, member.sweeps, LIST, "sweep", .letter = 'x',                             \
                     .value = "[EXP.]PARAM=A,B,...",                                                \
-                    .help = "sweep a parameter over values or over range(A,B[,STEP])"),            \
+                    .help = "run every value: lr=0.1,0.01 or n='range(1,8)'"),                     \
         ORCH_OPTION(type, member.profile, TEXT, "profile", .letter = 'p', .value = "NAME",         \
                     .help = "use this profile instead of the recipe's default",                    \
                     .is_of_trial = true),                                                          \
         ORCH_OPTION(type, member.part, TEXT, "part", .value = "K/N",                               \
-                    .help = "only every N-th trial, beginning with the K-th"),                     \
+                    .help = "only every N-th trial: 2/5 runs trials 2, 7, 12, ..."),               \
         ORCH_OPTION(type, member.smoke, FLAG, "smoke",                                             \
-                    .help = "smoke test: two steps on synthetic data, in a scratch store")
+                    .help = "quick test: two steps on synthetic data, nothing is recorded")
 
 /** Reads a recipe, opens the workspace of its folder, and prints warnings. `targets`: use cli->args
  * from the second on as targets. NULL on error; `error` then has all findings. */

@@ -74,11 +74,10 @@ void orch_command_unknown(int argc, const char *const *argv, GError **error)
     g_autofree char *typed =
         argc > 1 && inner->len ? g_strconcat(prefix, argv[1], NULL) : g_strdup(argv[0]);
     const char *near = orch_suggest(typed, (const char *const *)names->pdata);
-    g_autofree char *hint =
-        inner->len && argc < 2 ? g_strdup_printf("there are %s", inner->str)
-        : usual_word(argv[0])  ? g_strdup(usual_word(argv[0]))
-        : near ? g_strdup_printf("did you mean 'orch %s'? 'orch help' lists all", near)
-               : g_strdup("'orch help' lists all");
+    g_autofree char *hint = inner->len && argc < 2 ? g_strdup_printf("there are %s", inner->str)
+                            : usual_word(argv[0])  ? g_strdup(usual_word(argv[0]))
+                            : near ? g_strdup_printf("did you mean 'orch %s'?", near)
+                                   : g_strdup("'orch help' lists all");
     orch_error_set(error, ORCH_ERROR_USAGE, hint,
                    inner->len && argc < 2 ? "'orch %s' needs a subcommand" : "unknown command '%s'",
                    typed);

@@ -12,8 +12,8 @@ static bool ask(const char *path, const char *sha256)
 {
     g_autofree char *shown = orch_text_plain(g_strdup(path));
     fprintf(stderr,
-            "A compiled plugin from outside of orch's own folder is to be loaded. It can do "
-            "all that you can.\n  %s\n  SHA-256 %s\nTrust this file, now and later? [y/N] ",
+            "The recipe uses a compiled plugin that did not come with orch. It can do anything "
+            "that you can.\n  %s\n  SHA-256 %s\nAlways trust this file? [y/N] ",
             shown, sha256);
     fflush(stderr);
     char answer[16];

@@ -29,7 +29,7 @@ const struct orch_option ORCH_COMMON_OPTIONS[] = {
     ORCH_OPTION(struct orch_cli, verbose, FLAG, "verbose", .letter = 'v',
                 .help = "print more on stderr"),
     ORCH_OPTION(struct orch_cli, color, TEXT, "color", .value = "WHEN",
-                .help = "auto, always or never ($NO_COLOR, $FORCE_COLOR)"),
+                .help = "use colours: auto, always or never"),
     ORCH_OPTION(struct orch_cli, no_pager, FLAG, "no-pager",
                 .help = "print long output directly, not through $PAGER"),
     ORCH_OPTION(struct orch_cli, help, FLAG, "help", .letter = 'h', .help = "show this help"),
@@ -102,9 +102,8 @@ static char *help_hint(const struct orch_command *command, const struct scan *sc
 {
     const char *verb = command ? command->name : "";
     if (command && command->keeps_rest && !has_separator(scan))
-        return g_strdup_printf("put '--' before the command, whose options are its own: "
-                               "'orch %s [OPTION...] %s'",
-                               verb, command->usage);
+        return g_strdup_printf("put '--' before the command: 'orch %s [OPTION...] %s'", verb,
+                               command->usage);
     return g_strdup_printf("see 'orch %s --help'", verb);
 }
 
@@ -145,9 +144,7 @@ static char *near_option(const struct orch_command *command, const char *name,
     if (owners)
         return g_strdup_printf("%s; %s", owners, help);
     const char *near = orch_suggest(name, (const char *const *)names->pdata);
-    return near ? g_strdup_printf("did you mean '--%s'? see 'orch %s --help'", near,
-                                  command ? command->name : "")
-                : g_steal_pointer(&help);
+    return near ? g_strdup_printf("did you mean '--%s'?", near) : g_steal_pointer(&help);
 }
 
 /* A table of options, with the struct that they fill. */
@@ -250,8 +247,8 @@ static bool store_value(struct orch_cli *cli, const struct found *found, const c
             return true;
         }
         orch_error_set(error, ORCH_ERROR_USAGE, "write a whole number of at least 1",
-                       "option '--%s': '%s' is not a number of at least 1", found->option->name,
-                       value);
+                       "option '--%s': '%s' is not a whole number of at least 1",
+                       found->option->name, value);
         return false;
     case ORCH_OPT_REAL:
         if (orch_real_parse(value, &real)) {

@@ -122,9 +122,8 @@ void orch_cli_warn_of_source(struct orch_cli *cli)
     if (filters && filters->len)
         orch_cli_warn(
             cli,
-            "the git filter '%s' is defined only in this repository's own settings. "
-            "It could run any program, so orch stores the files unfiltered\n  hint: if you trust "
-            "it, define it for yourself with 'git config --global'",
+            "the git filter '%s' is not used: it is set only in this repository, and could run any "
+            "program\n  hint: if you trust it, set it with 'git config --global'",
             (char *)filters->pdata[0]);
     guint count = source && source->left_out ? source->left_out->len : 0;
     if (!count)
@@ -141,7 +140,7 @@ static bool parse_part(const char *text, unsigned *part, unsigned *count, GError
         (sscanf(text, "%u/%u%c", part, count, &rest) == 2 && *part >= 1 && *part <= *count))
         return true;
     orch_error_set(error, ORCH_ERROR_USAGE, "for example --part 2/5",
-                   "option '--part': '%s' is not of the form K/N with 1 <= K <= N", text);
+                   "option '--part': '%s' is not K/N with K from 1 to N", text);
     return false;
 }
 

@@ -93,11 +93,10 @@ const struct orch_command ORCH_COMMAND_CHECK = {
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct check_options),
-    .about = "Finds unknown keys, parameters and metrics (and names the nearest known one), wrong "
-             "types, values out of range, references to unknown trials, settings that cannot take "
-             "effect, and what the plugins themselves reject. Every finding has file:line:column "
-             "and a hint. If a plugin is missing or not trusted ('orch plugin trust'), its "
-             "experiments cannot be checked, and the exit status is 4.",
+    .about = "Finds unknown names, wrong types, values out of range, settings without effect, and "
+             "values that a plugin rejects. Each error has its file, line and column, and a hint. "
+             "If a plugin is missing or not trusted ('orch plugin trust'), its experiments are not "
+             "checked, and the exit status is 4.",
     .examples = "  orch check recipes/hw4.recipe --profile course",
     .run = run,
 };

@@ -181,11 +181,10 @@ const struct orch_command ORCH_COMMAND_DB_INFO = {
     .name = "db info",
     .group = "Maintain",
     .family = "the store: info, check, backup, merge, migrate, repair",
-    .summary = "show where the store is, what it holds, and a digest of all ended runs",
+    .summary = "show where the store is, and what it holds",
     .usage = "",
     .max_args = 0,
-    .about = "Stores with equal digests hold the same results. For a store on a network file "
-             "system, where each host has its own file, the files are listed.",
+    .about = "Stores with equal digests hold the same results.",
     .run = run_info,
 };
 
@@ -257,7 +256,7 @@ static int run_backup(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_DB_BACKUP = {
     .name = "db backup",
     .group = "Maintain",
-    .summary = "copy the store's file consistently while others write",
+    .summary = "copy the store's file, also while runs write to it",
     .usage = "FILE",
     .min_args = 1,
     .max_args = 1,
@@ -281,10 +280,9 @@ static int run_migrate(struct orch_cli *cli, const void *options, GError **error
 const struct orch_command ORCH_COMMAND_DB_MIGRATE = {
     .name = "db migrate",
     .group = "Maintain",
-    .summary = "upgrade an older store (every writing command does so too)",
+    .summary = "upgrade a store of an older orch",
     .usage = "",
     .max_args = 0,
-    .about = "First, a backup is made beside the store's file. A newer store is refused and not "
-             "touched.",
+    .about = "First, a backup is made beside the store's file.",
     .run = run_migrate,
 };

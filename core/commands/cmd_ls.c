@@ -21,7 +21,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct ls_options, runs.experiment, TEXT, "experiment", .letter = 'e',
                 .value = "NAME", .help = "only runs of this experiment"),
     ORCH_OPTION(struct ls_options, runs.tags, LIST, "tag", .value = "TAG",
-                .help = "only runs with this tag (repeatable: runs with all the tags)"),
+                .help = "only runs with this tag"),
     ORCH_OPTION(struct ls_options, runs.state, TEXT, "state", .value = "STATE",
                 .help = "only runs in this state (ok, failed, crashed, ...)"),
     ORCH_OPTION(struct ls_options, metrics, LIST, "metric", .letter = 'm', .value = "NAME",
@@ -194,11 +194,8 @@ const struct orch_command ORCH_COMMAND_LS = {
     .max_args = 0,
     .options = OPTIONS,
     .option_bytes = sizeof(struct ls_options),
-    .about =
-        "The filter of --where compares names with = != < <= > >= and ~ (contains), joined by and, "
-        "or, not and parentheses. A name is one of state experiment recipe plugin who repeat seed "
-        "attempt commit branch tree gpu cpu host machine started ended wall_s key, or else a "
-        "parameter, a result, or a metric's last value. See 'orch help filters'.",
+    .about = "FILTER compares parameters, results, last values of metrics, and fields such as "
+             "state, started and wall_s. 'orch help filters' explains it.",
     .examples = "  orch ls --where 'experiment=finetune and lr<0.1' -m val_accuracy\n"
                 "  orch ls --state failed\n"
                 "  orch ls -n 0 --json | jq '.runs[].key'",

@@ -64,13 +64,10 @@ const struct orch_command ORCH_COMMAND_PLUGIN_BUILD = {
     .max_args = 1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct build_options),
-    .about = "orch's Python package (pip) has no LibTorch adapter, because each version of PyTorch "
-             "needs an adapter of its own. NAME is a plugin that uses PyTorch. This command "
-             "compiles the adapter for the PyTorch of the active virtual environment, with the "
-             "machine's C++ compiler, into ~/.cache/orch/built. Repeat it after you install "
-             "another version of PyTorch. In a clone './build.sh torch' does the same; on Debian, "
-             "package orch-plugins-torch has the adapter of Debian's LibTorch, and "
-             "orch-plugins-torch-source the sources that this command compiles.",
+    .about =
+        "NAME is a plugin that uses PyTorch. This command compiles the adapter that connects it to "
+        "the PyTorch of the active virtual environment. It needs a C++ compiler, and writes into "
+        "~/.cache/orch/built. Repeat it after you install another version of PyTorch.",
     .examples = "  orch plugin build train\n"
                 "  orch plugin build train --python ~/torch/bin/python3",
     .run = run,

@@ -63,8 +63,7 @@ static bool remove_one(const char *word, GError **error)
     if (count == 0)
         count = orch_trust_remove(word, error);
     if (count == 0)
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                       "'orch plugin trust --list' shows them; write 8 or more digits of a digest",
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch plugin trust --list' shows them",
                        "'%s' is not a trusted plugin", word);
     return count > 0;
 }
@@ -136,15 +135,12 @@ const struct orch_command ORCH_COMMAND_PLUGIN_TRUST = {
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct trust_options),
-    .about = "A compiled plugin (NAME.so) can do anything that you can. A compiled plugin that did "
-             "not come with orch is loaded only when you trust its bytes, by this command or by "
-             "'orch run' (which asks on a terminal and has --trust). Until then, the commands that "
-             "only read ('orch plan', 'check', 'report', ...) name the plugin and leave its "
-             "experiments out. Trust is recorded by the SHA-256 of the file, so a rebuilt plugin "
-             "must be trusted again. Your list is in $XDG_STATE_HOME/orch (~/.local/state/orch).",
-    .examples =
-        "  orch plugin trust ./mine.so             # these bytes may be loaded from now on\n"
-        "  orch plugin trust --list\n"
-        "  orch plugin trust --remove ./mine.so",
+    .about = "A compiled plugin (NAME.so) can do anything that you can. A plugin that did not come "
+             "with orch is loaded only if you trust it, by this command or by 'orch run', which "
+             "asks. Trust is recorded by the SHA-256 of the file, so a rebuilt plugin must be "
+             "trusted again. Your list is in ~/.local/state/orch.",
+    .examples = "  orch plugin trust ./mine.so             # this file may be loaded from now on\n"
+                "  orch plugin trust --list\n"
+                "  orch plugin trust --remove ./mine.so",
     .run = run,
 };

@@ -212,11 +212,9 @@ const struct orch_command ORCH_COMMAND_RM = {
     .max_args = -1,
     .options = RM_OPTIONS,
     .option_bytes = sizeof(struct rm_options),
-    .about = "A run never changes after it ends; 'orch rm' adds a note that hides the run. Your "
-             "own run is hidden for everybody once you push; another user's run is hidden only in "
-             "this store. 'orch ls --all' shows removed runs, and 'orch show RUN' shows who "
-             "removed a run and why. --undo brings the run back, with its artifacts unless 'orch "
-             "gc' has deleted these meanwhile.",
+    .about = "'orch rm' deletes nothing, it only hides the run. Your own run is hidden for "
+             "everybody once you push; another user's run is hidden only in this store. --undo "
+             "brings the run back, with its artifacts unless 'orch gc' has deleted them.",
     .examples = "  orch rm 3f2a91c0 --reason 'wrong data set'\n"
                 "  orch rm --undo 3f2a91c0",
     .run = run_rm,
@@ -291,10 +289,7 @@ const struct orch_command ORCH_COMMAND_GC = {
     .max_args = 0,
     .options = GC_OPTIONS,
     .option_bytes = sizeof(struct gc_options),
-    .about = "Deletes artifacts, folders of trials, files that trials wrote, checkpoints, work "
-             "copies and captured source trees that no run needs. Runs that 'orch rm' removed need "
-             "none. A source tree is also "
-             "kept while another store of the repository needs it (the store of a linked work "
-             "tree, or one that --db names), even if that store cannot be read now.",
+    .about = "Deletes artifacts of removed and purged runs, and the folders, files, checkpoints "
+             "and source trees of trials that no run needs. They cannot be brought back.",
     .run = run_gc,
 };

@@ -108,7 +108,7 @@ static const struct orch_option OPTIONS[] = {
                 .help = "where trials run (default: local); others: 'orch help run'",
                 .is_of_trial = true),
     ORCH_OPTION(struct orch_execute_options, jobs, COUNT, "jobs", .letter = 'j', .value = "N",
-                .help = "trials at once (default: one per GPU, else 'jobs' of the recipe, else 1)"),
+                .help = "run N trials at once (default: one per GPU, else 1)"),
     ORCH_OPTION(struct orch_execute_options, gpus, TEXT, "gpus", .value = "LIST",
                 .help = "use only these GPUs: 0,1"),
     ORCH_OPTION(struct orch_execute_options, oversubscribe, FLAG, "oversubscribe",
@@ -150,10 +150,8 @@ static const struct orch_option OPTIONS[] = {
                 .help = ORCH_ALERT_HELP),
     ORCH_OPTION(struct orch_execute_options, alert_stops, LIST, "alert-stop", .value = "CONDITION",
                 .help = ORCH_ALERT_STOP_HELP),
-    ORCH_OPTION(
-        struct orch_execute_options, notify, TEXT, "notify", .value = "COMMAND",
-        .help =
-            "run COMMAND at the end and for alerts, with JSON on stdin (default: $ORCH_NOTIFY)"),
+    ORCH_OPTION(struct orch_execute_options, notify, TEXT, "notify", .value = "COMMAND",
+                .help = "run COMMAND at the end and for alerts, with JSON on stdin"),
     ORCH_OPTION(struct orch_execute_options, no_progress, FLAG, "no-progress",
                 .help = "print a line for each trial instead of live progress"),
     ORCH_OPTION(struct orch_execute_options, keep_trials, FLAG, "keep-trials",
@@ -274,11 +272,11 @@ const struct orch_command ORCH_COMMAND_PLAN = {
     .max_args = -1,
     .options = PLAN_OPTIONS,
     .option_bytes = sizeof(struct orch_execute_options),
-    .about = "Lists each trial with its state and the reason: done, missing, stale (with what "
-             "changed), waiting, running in another process, or skipped. Each forecast of a "
-             "trial's time has a median, a 90 % interval, and its basis: measured (runs of the "
-             "same trial), fitted (other trials on this machine) or prior (the cost that the "
-             "plugin declares). A '-' means no forecast.",
+    .about =
+        "Lists each trial with the reason why it runs or not. A trial is done, missing, stale "
+        "(something changed since it ran), waiting, running or skipped. Each forecast of a time "
+        "has a median, a 90 % interval, and its basis: measured (runs of the same trial), fitted "
+        "(other trials on this machine) or prior (the cost that the plugin declares).",
     .examples = "  orch plan recipes/hw4.recipe\n"
                 "  orch plan recipes/hw4.recipe finetune --json",
     .run = plan,

@@ -25,11 +25,11 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct show_options, artifact, TEXT, "artifact", .letter = 'a', .value = "NAME",
                 .help = "print an artifact to stdout"),
     ORCH_OPTION(struct show_options, file, TEXT, "file", .value = "PATH",
-                .help = "print a file that the run wrote into its folder or its copy of the code"),
+                .help = "print a file that the run wrote"),
     ORCH_OPTION(struct show_options, on, TEXT, "on", .value = "GPU",
                 .help = "forecast the remaining time of a running trial on this GPU"),
     ORCH_OPTION(struct show_options, rerun, FLAG, "rerun",
-                .help = "print the command that runs the setting of each RUN again"),
+                .help = "print the command that runs the same setting again"),
     {0}};
 
 /* Writes all bytes to a file or a pipe; for a terminal control sequences are neutralised. */
@@ -203,11 +203,9 @@ const struct orch_command ORCH_COMMAND_SHOW = {
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct show_options),
-    .about = "RUN is a key, its last 8 characters as 'orch ls' prints them, the beginning of a "
-             "key, @last, or @{2} for the run two before the last. For a running trial the "
-             "output also has the progress and the remaining time, which is estimated from the "
-             "trial's recent steps. --on forecasts the remaining time on another GPU. --rerun "
-             "accepts several runs, and prints a shell command for each.",
+    .about = "RUN is a key as 'orch ls' prints it, @last, or @{2} for the run two before the last. "
+             "For a running trial the output also has the progress and the remaining time. Only "
+             "--rerun accepts several runs.",
     .examples =
         "  orch show @last\n"
         "  orch show 3f2a91c0 -m loss -m val_accuracy --format tsv > curves.tsv\n"

@@ -20,8 +20,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct try_options, execute.variant.settings, LIST, "set", .letter = 's',
                 .value = "PARAM=VALUE", .help = "give {PARAM} a value", .is_of_trial = true),
     ORCH_OPTION(struct try_options, execute.variant.sweeps, LIST, "sweep", .letter = 'x',
-                .value = "PARAM=A,B,...",
-                .help = "values of {PARAM}, or range(A,B[,STEP]); with --search: loguniform(A,B)"),
+                .value = "PARAM=A,B,...", .help = "run every value: lr=0.1,0.01 or n='range(1,8)'"),
     ORCH_OPTION(struct try_options, wish.search, TEXT, "search", .value = "METRIC",
                 .help = "metrics to optimise, such as 'max val_accuracy' or 'max acc,min ms'"),
     ORCH_OPTION(struct try_options, wish.subject_to, TEXT, "subject-to", .value = "LIMITS",
@@ -29,17 +28,17 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct try_options, wish.trials, COUNT, "trials", .value = "N",
                 .help = "number of settings that a search tries (default: 30)"),
     ORCH_OPTION(struct try_options, wish.until, TEXT, "until", .value = "VALUE",
-                .help = "end when the metric reaches VALUE (0.9, 90%; two metrics: 0.9,20)"),
+                .help = "end when the metric reaches VALUE, such as 0.9 or 90%"),
     ORCH_OPTION(struct try_options, wish.sampler, TEXT, "sampler", .value = "NAME",
                 .help = "algorithm: " ORCH_SAMPLER_WORDS),
     ORCH_OPTION(struct try_options, wish.first, LIST, "try", .value = "PARAM=VALUE,...",
                 .help = "settings that a search tries first; or a FILE.csv of settings"),
     ORCH_OPTION(struct try_options, wish.seed, TEXT, "seed", .value = "N",
-                .help = "seed of a search's sampler (default: 0); a trial's seed is {seed}"),
+                .help = "seed of a search's sampler (default: 0)"),
     ORCH_OPTION(struct try_options, wish.stop, TEXT, "stop", .value = "RULE",
                 .help = "stop bad trials early, by median, asha or 'forecast(p=0.05)'"),
     ORCH_OPTION(struct try_options, wish.repeat, TEXT, "repeat", .value = "N",
-                .help = "runs per setting; 'auto(ci=2%,metric=loss)': until loss is known to 2%",
+                .help = "runs per setting, or 'auto(ci=2%,metric=loss)' for 2% precision",
                 .is_of_trial = true),
     ORCH_OPTION(struct try_options, wish.name, TEXT, "name", .value = "NAME",
                 .help = "name of the experiment (default: the program's)", .is_of_trial = true),
@@ -50,7 +49,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct try_options, wish.resources, LIST, "resources", .value = "KEY=N,...",
                 .help = "what each trial needs, such as gpus=0.5,cores=4", .is_of_trial = true),
     ORCH_OPTION(struct try_options, wish.metrics_on, TEXT, "metrics-from", .value = "WHERE",
-                .help = "stdout (default), stderr, both, lines (no log files) or files (no lines)",
+                .help = "stdout (default), stderr, both, or files (only log files)",
                 .is_of_trial = true),
     ORCH_OPTION(struct try_options, wish.metrics_files, LIST, "metrics-file", .value = "PATTERN",
                 .help = "also read these files as logs: 'runs/*.out'", .is_of_trial = true),
@@ -198,16 +197,14 @@ const struct orch_command ORCH_COMMAND_TRY = {
     .option_bytes = sizeof(struct try_options),
     .groups = GROUPS,
     .keeps_rest = true,
-    .about = "In the command, {PARAM} becomes the parameter's value (-s, -x), {seed} the trial's "
-             "seed, {repeat} its repeat number. Printed lines such as 'loss=0.3' become metrics.\n"
-             "\n{seed64} becomes a 64-bit seed, and {{word}} the text {word}; other braces stay as "
-             "they are. The command must contain every parameter, unless the program reads it from "
-             "the environment (--env, or orch's Python module). 'orch help printed-values' shows "
-             "which lines are read. --write saves the command as a recipe, which reuses these runs "
-             "('orch help recipes').\n"
-             "\n" ORCH_ON_CHANGE_ABOUT "\n"
-             "\n" ORCH_KEEP_GOING_ABOUT "\n"
-             "\n" ORCH_LIMITS_ABOUT,
+    .about =
+        "In the command, {PARAM} becomes the parameter's value (-s, -x), {seed} the trial's seed, "
+        "{repeat} its repeat number. Printed lines such as 'loss=0.3' become metrics.\n"
+        "\n{{word}} becomes the text {word}. The command must contain every parameter, except with "
+        "--env or orch's Python module. 'orch help printed-values' shows which lines are read.\n"
+        "\n" ORCH_ON_CHANGE_ABOUT "\n"
+        "\n" ORCH_KEEP_GOING_ABOUT "\n"
+        "\n" ORCH_LIMITS_ABOUT,
     .examples = "  orch try -x lr=0.1,0.01 -- python3 train.py --lr {lr}\n"
                 "  orch try -x n='range(1,8)' --repeat 3 -- ./bench {n}\n"
                 "  orch try -x lr='loguniform(1e-4,1)' --search 'max val_accuracy' --trials 40 "

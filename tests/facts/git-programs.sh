@@ -24,7 +24,7 @@ ok orch plugin ls
 ok orch doctor
 has "filter 'evil' of the repository's own settings is not run"
 ok orch run naps.recipe
-says "the git filter 'evil' is defined only in this repository's own settings"
+says "the git filter 'evil' is not used: it is set only in this repository"
 says '1 ok'
 ok orch checkout @last out
 same "$(cat out/x.dat)" "$(cat x.dat)" 'the file as it lay'
