@@ -1135,7 +1135,7 @@ class Section:
     def curse(self, name, ranked, sign):
         """The sentence on a search's best point: `ranked` has the values of its points, the best first."""
         text = next((b["text"] for b in self.section["blocks"] if f" of {name}: " in (b.get("text") or "") and b["text"].lower().startswith("best of ")), "")
-        found = re.search(r"partly luck, on average by at most (\S+)\. Without that luck it is (\S+)\. Repeats of the better \S+ have a standard deviation of (\S+)\. "
+        found = re.search(r"partly luck, on average by at most (\S+)\. Without that luck it is (\S+)\. "
                           r"If all .*? lead by (\S+) or more in (?:(\d+) %|few cases \(p (<?)(\S+)\))", text)
         if not found:
             return
@@ -1148,12 +1148,11 @@ class Section:
         rng = numpy.random.default_rng(1)
         tops = numpy.sort(rng.normal(size=(200000, n)), axis=1)[:, -2:]
         p = float(numpy.mean(tops[:, 1] - tops[:, 0] >= lead / error * numpy.sqrt(rng.chisquare(degrees, 200000) / degrees)))
-        self.printed(f"{name}, scatter", found.group(3), sd)
         self.printed(f"{name}, excess", found.group(1), excess)
         self.printed(f"{name}, what is left", found.group(2), float(numpy.mean(ranked[0]) - sign * excess))
-        self.printed(f"{name}, lead", found.group(4), lead)
-        shown = float(found.group(5)) / 100 if found.group(5) else float(found.group(7))
-        self.compare(f"{name}, luck", True, bool(p < shown if found.group(6) else abs(p - shown) < 0.01))
+        self.printed(f"{name}, lead", found.group(3), lead)
+        shown = float(found.group(4)) / 100 if found.group(4) else float(found.group(6))
+        self.compare(f"{name}, luck", True, bool(p < shown if found.group(5) else abs(p - shown) < 0.01))
 
     def time_to_accuracy(self):
         axes, wanted = listed(self.spec["by"]), listed(self.spec["value"])

@@ -381,9 +381,8 @@ char *orch_difference_text(const struct orch_difference *d, const char *better)
     if (d->is_uneven)
         return g_strdup(", " ORCH_UNEVEN_WORDS);
     if (isnan(d->p))
-        return g_strdup(isfinite(d->mean.mid)
-                            ? ", which one repeat each cannot distinguish from noise"
-                            : ", an infinite value cannot be tested");
+        return g_strdup(isfinite(d->mean.mid) ? ", not tested (one repeat each)"
+                                              : ", an infinite value cannot be tested");
     g_autofree char *interval = orch_interval_format(d->mean.low, d->mean.high),
                     *p = orch_p_format(d->p);
     g_autofree char *corrected = orch_p_format(d->p_corrected);

@@ -112,14 +112,11 @@ char *orch_best_of_text(const struct orch_best_of *of)
     g_autofree char *excess_text = orch_number_format(excess);
     g_autofree char *left =
         orch_number_format(of->larger_wins ? of->best - excess : of->best + excess);
-    g_autofree char *sd = orch_number_format(of->noise.sd);
     GString *text = g_string_new(NULL);
-    g_string_append_printf(
-        text,
-        "chosen as the best of %zu %s, this value is partly luck, on average by at most %s. "
-        "Without "
-        "that luck it is %s. Repeats of the better %s have a standard deviation of %s",
-        of->count, of->noun, excess_text, left, of->noun, sd);
+    g_string_append_printf(text,
+                           "chosen as the best of %zu %s, this value is partly luck, on average by "
+                           "at most %s. Without that luck it is %s",
+                           of->count, of->noun, excess_text, left);
     append_lead(text, of);
     return g_string_free(text, FALSE);
 }

@@ -78,10 +78,10 @@ char *orch_disturbed_text(guint left_out, guint kept, const char *option)
     if (kept)
         g_string_append_printf(
             text,
-            "%s%u run%s during which other programs used over %g %% of the CPUs %s, as %s "
-            "setting has no undisturbed run: the times may be too long",
+            "%s%u run%s may be too slow: other programs used over %g %% of the CPUs, and %s "
+            "setting has no undisturbed run",
             text->len ? "; " : "", kept, orch_plural(kept), 100 * ORCH_FOREIGN_CPU_MAX,
-            kept == 1 ? "is included" : "are included", kept == 1 ? "its" : "their");
+            kept == 1 ? "its" : "their");
     if (text->len)
         return g_string_free(text, FALSE);
     g_string_free(text, TRUE);

@@ -32,10 +32,7 @@ bool orch_disturbed_has(const struct orch_disturbed *disturbed, const struct orc
 /** Verdict for times that other programs disturbed on one side only: the difference includes the
  * effect of that load. */
 #define ORCH_UNEVEN_WORDS "no verdict: other programs disturbed the runs of one side only"
-#define ORCH_UNEVEN_HINT                                                                           \
-    "'orch run RECIPE --disturbed' runs the disturbed trials again; --disturbed here compares "    \
-    "the "                                                                                         \
-    "times all the same"
+#define ORCH_UNEVEN_HINT "'orch run RECIPE --disturbed' runs the disturbed trials again"
 
 /** Formats one sentence on how many disturbed runs were left out and how many were kept. `option`
  * is the option that counts all of them (such as "--disturbed"), or NULL. NULL when there were

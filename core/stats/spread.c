@@ -232,7 +232,7 @@ char *orch_spread_legend(const bool forms[ORCH_SPREAD_FORMS])
         [ORCH_SPREAD_RUNS] =
             "a value like 0.5 (0.4..0.6) is a mean, with the lowest and the highest run",
         [ORCH_SPREAD_MEDIAN] =
-            "a value like median 5 (4..9) is of skewed times, with the lowest and highest run"};
+            "a value like median 5 (4..9) is a median, with the lowest and the highest run"};
     GString *text = g_string_new(NULL);
     for (int form = 0; form < ORCH_SPREAD_FORMS; form++)
         if (forms[form] && texts[form])

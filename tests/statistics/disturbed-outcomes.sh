@@ -75,7 +75,7 @@ says 'so it is no failure'
 disturb "1"
 ok orch report t.recipe --only 2
 has SLOWER
-has 'the times may be too long'
+has 'may be too slow: other programs used'
 # the command runs these trials again, and no others
 rm -rf .orch
 ok orch run t.recipe -q
