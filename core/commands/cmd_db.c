@@ -154,7 +154,7 @@ static void print_info(const struct upkeep *store)
            info->samples);
     if (info->conflicts)
         printf("set apart  %" G_GINT64_FORMAT
-               " of other stores: runs here have the same keys, other digests\n",
+               " from other stores: a run here has the same key and other content\n",
                info->conflicts);
     orch_cli_print("file       %s on %s, journal %s", file,
                    info->filesystem ? info->filesystem : "?",

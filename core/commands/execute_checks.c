@@ -61,7 +61,7 @@ bool orch_execute_options_agree(const struct orch_cli *cli,
 {
     if (options->fail_fast && options->keep_going) {
         orch_error_set(error, ORCH_ERROR_USAGE, NULL,
-                       "options '--fail-fast' and '--keep-going' exclude each other");
+                       "options '--fail-fast' and '--keep-going' cannot be combined");
         return false;
     }
     if (options->jobs < 0 || options->jobs > 1024) {
@@ -80,8 +80,7 @@ static bool has_no_auto_repeats(const struct orch_plan *plan, GError **error)
         const struct orch_plan_item *item = &plan->items[i];
         if (!plan->options.executor || !item->cell->wanted || !item->cell->experiment->repeats)
             continue;
-        orch_error_set(error, ORCH_ERROR_USAGE,
-                       "start 'orch run' inside one job of the cluster, or give 'repeat' a number",
+        orch_error_set(error, ORCH_ERROR_USAGE, "give 'repeat' a number",
                        "option '--executor': experiment '%s' has 'repeat: auto', whose number of "
                        "repeats is not known before it runs",
                        item->cell->experiment->name);
@@ -96,7 +95,7 @@ static bool may_be_frozen(const struct orch_execute_options *options,
     if (options->live && options->frozen)
         orch_error_set(error, ORCH_ERROR_USAGE,
                        "--live uses the changed files, --frozen a copy of the old files",
-                       "options '--live' and '--frozen' exclude each other");
+                       "options '--live' and '--frozen' cannot be combined");
     else if (options->frozen && !source->tree)
         orch_error_set(error, ORCH_ERROR_USAGE, "run 'git init' first",
                        "option '--frozen' needs a git repository");
@@ -125,7 +124,7 @@ bool orch_execute_may_start(struct orch_cli *cli, const struct orch_expansion *e
                     orch_plan_count(plan, ORCH_PLAN_STALE) +
                     orch_plan_count(plan, ORCH_PLAN_WAITING);
     if (left > TRIALS_WITHOUT_CONFIRMATION && !options->yes) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "'orch plan' lists them; to run them, add --yes",
+        orch_error_set(error, ORCH_ERROR_USAGE, "to run them, add --yes",
                        "%u trials would run; more than %d need --yes", left,
                        TRIALS_WITHOUT_CONFIRMATION);
         return false;

@@ -233,8 +233,8 @@ static void print_hint(const struct run_fault *fault, bool is_first)
     const char *key = json_string_value(json_object_get(fault->json, "run"));
     fprintf(stderr, "    hint: orch log %s\n", orch_run_short_key(key));
     if (is_first)
-        fputs("    hint: 'orch try --resources gpus=1', or 'resources: { gpus: 1 }' in a recipe, "
-              "leaves trials out where there is no GPU\n",
+        fputs("    hint: 'resources: { gpus: 1 }' (orch try: --resources gpus=1) skips such trials "
+              "where there is no GPU\n",
               stderr);
 }
 
@@ -245,16 +245,12 @@ static void print_left(struct orch_cli *cli, const struct run_notices *notices)
     if (!trials)
         return;
     const char *run = orch_run_short_key(notices->of[RUN_LEFT].run);
-    const char *first = notices->of[RUN_LEFT].first;
     g_autofree char *bytes = orch_bytes_format(notices->left_bytes);
-    g_autofree char *file = orch_text_line(orch_cli_shell_word(first));
-    g_autofree char *name = g_path_get_basename(first);
-    g_autofree char *to = orch_text_line(orch_cli_shell_word(name));
     orch_cli_info(
         cli,
-        "%" G_GINT64_FORMAT " file%s (%s) that %u trial%s wrote: kept until 'orch gc'; 'orch show "
-        "%s' lists them, 'orch show %s --file %s > %s' copies one",
-        files, orch_plural(files), bytes, trials, orch_plural(trials), run, run, file, to);
+        "%" G_GINT64_FORMAT
+        " file%s (%s) that %u trial%s wrote: kept until 'orch gc'; 'orch show %s' lists them",
+        files, orch_plural(files), bytes, trials, orch_plural(trials), run);
 }
 
 static void print_events(struct orch_cli *cli, const struct run_notices *notices)
@@ -263,9 +259,8 @@ static void print_events(struct orch_cli *cli, const struct run_notices *notices
     int64_t runs = notices->of[RUN_FURTHER].count, bad = notices->of[RUN_BAD_EVENT].count;
     if (runs)
         orch_cli_info(cli,
-                      "%" G_GINT64_FORMAT
-                      " further run%s that %u trial%s began with orch.start() were recorded; "
-                      "'orch show %s' lists them, 'orch ls --recipe record' lists all such runs",
+                      "%" G_GINT64_FORMAT " further run%s that %u trial%s began with orch.start() "
+                      "were recorded; 'orch show %s' lists them",
                       runs, orch_plural(runs), trials, orch_plural(trials),
                       orch_run_short_key(notices->of[RUN_FURTHER].run));
     if (bad)
@@ -284,8 +279,7 @@ static void print_unmade(struct orch_cli *cli, const struct run_notices *notices
     const char *run = orch_run_short_key(notices->of[RUN_UNMADE].run);
     orch_cli_warn(cli,
                   "%u trial%s ended well without the artifact '%s': no file '%s' was written "
-                  "(%s)\n  hint: 'orch show %s' lists the files that the run wrote; a relative "
-                  "path begins in the folder of the command",
+                  "(%s)\n  hint: 'orch show %s' lists the files that the run wrote",
                   trials, orch_plural(trials), notices->of[RUN_UNMADE].first,
                   notices->unmade_path ? notices->unmade_path : "", run, run);
 }
@@ -304,9 +298,8 @@ static void print_silent(struct orch_cli *cli, const struct run_notices *notices
     g_autofree char *more =
         notices->hears_stderr
             ? g_strdup("")
-            : g_strdup_printf("\n  hint: standard error is not read%s: 'orch try "
-                              "--metrics-from stderr' or 'both' reads it, and so does "
-                              "'metrics_on: both' in a NAME.plugin",
+            : g_strdup_printf("\n  hint: standard error is not read%s: --metrics-from both, or "
+                              "'metrics_on: both' in a recipe, reads it",
                               unheard);
     orch_cli_warn(cli,
                   "%u trial%s ended well and recorded no metric (%s)\n  hint: 'orch log %s' shows "
@@ -347,12 +340,12 @@ void orch_cli_run_notices_print(struct orch_cli *cli, const struct run_notices *
     print_unmade(cli, notices);
     print_left(cli, notices);
     if (notices->disturbed_count)
-        orch_cli_info(
-            cli,
-            "other programs used over %g %% of the CPUs (up to %.0f %%) while %u trial%s ran: "
-            "forecasts and comparisons of times leave %s out if undisturbed runs exist",
-            100 * ORCH_FOREIGN_CPU_MAX, 100 * notices->foreign_cpu_max, notices->disturbed_count,
-            orch_plural(notices->disturbed_count), notices->disturbed_count == 1 ? "it" : "them");
+        orch_cli_info(cli,
+                      "other programs used up to %.0f %% of the CPUs while %u trial%s ran: "
+                      "forecasts and comparisons of times leave %s out if undisturbed runs exist",
+                      100 * notices->foreign_cpu_max, notices->disturbed_count,
+                      orch_plural(notices->disturbed_count),
+                      notices->disturbed_count == 1 ? "it" : "them");
 }
 
 void orch_cli_run_notices_to_json(const struct run_notices *notices, json_t *object)

@@ -274,14 +274,12 @@ char *orch_inputs_in_part(const json_t *facts)
     if (why)
         return g_strdup_printf("what it read was not noted: %s", why);
     if (!first)
-        return left_out > 0 ? g_strdup_printf("what it read is known in part: %lld more files that "
-                                              "it read are not compared",
+        return left_out > 0 ? g_strdup_printf("%lld more files that it read are not compared",
                                               (long long)left_out)
                             : NULL;
     g_autofree char *more =
         count > 1 ? g_strdup_printf(" (and %zu more)", count - 1) : g_strdup("");
-    return g_strdup_printf("what it read and wrote is known in part, the rest was not noted: %s%s",
-                           first, more);
+    return g_strdup_printf("what it read and wrote is known in part: %s%s", first, more);
 }
 
 char *orch_read_not_compared(const struct orch_run *run)

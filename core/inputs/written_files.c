@@ -253,12 +253,6 @@ static GHashTable *ignored_paths(const struct orch_written_files *written)
     return set;
 }
 
-bool orch_written_files_is_ignored(const struct orch_written_files *written, const char *name)
-{
-    g_autoptr(GHashTable) ignored = ignored_paths(written);
-    return ignored && is_ignored(ignored, name);
-}
-
 /* The file's topmost folder in which nothing was captured, "/out/", else the file: "/model.pt". */
 static char *ignore_line(const struct orch_inputs *all, const char *path)
 {

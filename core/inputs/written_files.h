@@ -37,9 +37,6 @@ void orch_written_files_end(struct orch_written_files *written, const struct orc
                             const struct orch_opened *opened, struct orch_written_note *out);
 void orch_written_note_clear(struct orch_written_note *note);
 
-/** Whether git ignores a file: trials in folders apart then write it in the user's folder, too. */
-bool orch_written_files_is_ignored(const struct orch_written_files *written, const char *name);
-
 /** Counts the files that trials wrote below the work tree and that will be captured with the source
  * of later runs, though they were not with that of this one. Files whose values became metrics, and
  * those in the folder of such a run, do not count: they are not read again. `*out_first` becomes

@@ -82,8 +82,7 @@ static bool check_first_line(const char *word, const char *path, GError **error)
     if (g_file_test(interpreter, G_FILE_TEST_IS_EXECUTABLE))
         return true;
     orch_error_set(error, ORCH_ERROR_USAGE,
-                   "correct the script's first line, for example '#!/usr/bin/env python3', or "
-                   "write the interpreter before the script in the command",
+                   "correct the script's first line, for example '#!/usr/bin/env python3'",
                    "the first line of '%s' names the interpreter '%s', which does not exist", word,
                    interpreter);
     return false;
@@ -98,12 +97,10 @@ static bool complain_of_mode(const char *word, const char *path, GError **error)
     }
     bool is_python = orch_script_language_of(word) == ORCH_SCRIPT_PYTHON;
     bool is_shell = orch_script_language_of(word) == ORCH_SCRIPT_SHELL;
-    g_autofree char *hint =
-        g_strdup_printf("chmod +x %s%s%s", word,
-                        is_python  ? ", or put the interpreter before it: python3 "
-                        : is_shell ? ", or put the interpreter before it: sh "
-                                   : "",
-                        is_python || is_shell ? word : "");
+    g_autofree char *hint = g_strdup_printf(is_python  ? "put the interpreter before it: python3 %s"
+                                            : is_shell ? "put the interpreter before it: sh %s"
+                                                       : "chmod +x %s",
+                                            word);
     orch_error_set(error, ORCH_ERROR_USAGE, hint, "cannot start '%s': it is not executable", word);
     return false;
 }

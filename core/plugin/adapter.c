@@ -28,8 +28,7 @@ static const struct {
     {NO_TORCH, "no PyTorch to build the LibTorch adapter for",
      "pip install torch, or name the Python that has it: --python PATH"},
     {NO_COMPILER, "no compiler to build the LibTorch adapter with",
-     "install one (Debian: apt-get install g++; conda: cxx-compiler; a cluster: module load gcc), "
-     "or name it: CXX=PATH CC=PATH orch plugin build train"},
+     "install one (Debian: apt-get install g++; conda: cxx-compiler; a cluster: module load gcc)"},
 };
 
 bool orch_adapter_is_named(const char *path)
@@ -74,8 +73,7 @@ static void set_failure(const struct orch_subprocess_end *end, GError **error)
             orch_error_set(error, ORCH_ERROR_PLUGIN, ENDS[i].hint, "%s: %s", ENDS[i].what, said);
             return;
         }
-    orch_error_set(error, ORCH_ERROR_PLUGIN,
-                   "a newer compiler may help (CXX=PATH CC=PATH), or another version of PyTorch",
+    orch_error_set(error, ORCH_ERROR_PLUGIN, "a newer compiler may help: CXX=PATH CC=PATH",
                    "the LibTorch adapter did not compile (status %d): %s", end->status, said);
 }
 

@@ -377,8 +377,7 @@ static void warn_of_secret(const struct orch_manifest_reader *reader, const stru
     if (is_secret_reference(reader->manifest, words[i]))
         orch_manifest_finding(
             reader, node, true,
-            "leave the secret out of 'command': the program can read "
-            "$ORCH_PARAM_name, or $ORCH_PARAMS",
+            "leave the secret out of 'command': the program can read $ORCH_PARAM_name",
             "'command': with 'ps', every user of the machine sees the secret in '%s'", words[i]);
     if (!literal)
         return;

@@ -117,8 +117,7 @@ static char *no_file_hint(const char *absolute)
     g_autofree char *source = g_strconcat(folder, "/", name ? name : last, ".c", NULL);
     g_autofree char *makefile = g_build_filename(folder, "Makefile", NULL);
     if (is_kind(source, S_IFREG) && is_kind(makefile, S_IFREG))
-        return g_strdup_printf("build it: make -C '%s'; a compiled plugin is the file NAME.so",
-                               folder);
+        return g_strdup_printf("build it: make -C '%s'", folder);
     return g_strdup(
         "paths in a recipe begin at its folder, paths on the command line at the current one");
 }
@@ -231,8 +230,8 @@ static void complain_of_twin(const char *name, const char *own, const char *othe
     g_autofree char *real = base ? real_path(base) : NULL;
     bool is_beside = real && orch_path_below(other, real);
     g_autofree char *hint =
-        g_strdup_printf("to use that file, name it by its path: 'plugin: %s%s'; else rename it",
-                        is_beside ? "." : "", is_beside ? other + strlen(real) : other);
+        g_strdup_printf("to use that file, write 'plugin: %s%s'", is_beside ? "." : "",
+                        is_beside ? other + strlen(real) : other);
     orch_error_set(error, ORCH_ERROR_PLUGIN, hint,
                    "plugin '%s' comes with orch ('%s'), and the file '%s' has the same name", name,
                    own, other);

@@ -42,8 +42,7 @@ static bool add_setting(GPtrArray *settings, const char *text, bool is_swept, GE
     size_t type = orch_option_type_bytes(text + length);
     const char *equals = text + length + type;
     if (!length || *equals != '=') {
-        orch_error_set(error, ORCH_ERROR_USAGE,
-                       "for example -x lr=0.1,0.01, or -s zip:text=0123 for a text",
+        orch_error_set(error, ORCH_ERROR_USAGE, "for example -x lr=0.1,0.01",
                        "'%s' is not of the form PARAM=VALUE, where PARAM has letters, digits and "
                        "_ . - / @ + and begins with a letter or _",
                        text);

@@ -208,8 +208,7 @@ static void complain_target(struct recipe_draft *draft, const char *target)
     g_ptr_array_add(names, NULL);
     g_autofree char *hint =
         g_str_has_suffix(target, ".recipe")
-            ? g_strdup(
-                  "give one recipe at a time; the words after it name its problems and experiments")
+            ? g_strdup("give one recipe at a time")
             : orch_recipe_hint_names(draft, target, (const char *const *)names->pdata);
     orch_recipe_error(draft, (struct recipe_place){.file = draft->path}, hint,
                       "'%s' is neither an experiment nor a name under 'problems' in recipe '%s'",

@@ -128,8 +128,7 @@ const struct orch_yaml *orch_recipe_get_map(struct recipe_draft *draft, const st
         return NULL;
     if (node->kind == ORCH_YAML_MAP)
         return node;
-    g_autofree char *hint = g_strdup_printf(
-        "write '%s: { NAME: ... }', or below it a line 'NAME: ...' for each, without '-'", key);
+    g_autofree char *hint = g_strdup_printf("write '%s: { NAME: ... }'", key);
     orch_recipe_error_at(draft, node, hint, "'%s' takes a map (name: value), found %s", key,
                          orch_recipe_node_kind(node));
     return NULL;

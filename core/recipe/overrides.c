@@ -95,8 +95,7 @@ static void read_option(struct recipe_draft *draft, const char *text, bool is_sw
     bool is_well = equals && *option->name;
     if (!is_well) {
         orch_recipe_error(draft, (struct recipe_place){.file = option->file},
-                          is_sweep ? "write -x param=value,value or -x experiment.param=value,value"
-                                   : "write -s param=value or -s experiment.param=value",
+                          is_sweep ? "for example -x lr=0.1,0.01" : "for example -s lr=0.1",
                           "'%s' is not param=value", text);
     } else if (option->experiment && !g_hash_table_contains(draft->by_name, option->experiment)) {
         g_autofree char *hint = orch_recipe_hint_names(

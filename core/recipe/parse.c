@@ -93,8 +93,7 @@ static void read_seed(struct recipe_draft *draft)
     if (g_ascii_string_to_unsigned(text, 10, 0, G_MAXUINT64, &seed, NULL))
         draft->out->seed = seed;
     else
-        orch_recipe_error_at(draft, node,
-                             "write one number; orch derives the seeds of repeats from this number",
+        orch_recipe_error_at(draft, node, "write one number, such as 1",
                              "'seed': '%s' is not an integer from 0 to 2^64 - 1", text);
 }
 

@@ -232,8 +232,7 @@ static void read_seed(struct recipe_draft *draft, const struct orch_yaml *map,
     if (made->seed_by_device && !made->cores && !made->gpus)
         orch_recipe_error_at(draft, orch_yaml_get(map, "seed"),
                              "add 'resources: { cores: 1 }' or 'resources: { gpus: 1 }'",
-                             "'seed: device' needs 'cores' or 'gpus' in 'resources', because "
-                             "otherwise the number of parallel trials (-j) decides the device");
+                             "'seed: device' needs 'cores' or 'gpus' in 'resources'");
 }
 
 /* Reports keys that only a program's experiment has. */

@@ -98,9 +98,7 @@ static void read_metric(struct recipe_draft *draft, const struct orch_yaml *node
 {
     enum orch_better written;
     if (!orch_objective_read(text, &written, &out->summary, &out->metric)) {
-        orch_recipe_error_at(draft, node,
-                             "for example 'max last val_accuracy' or 'min val_loss'; the second "
-                             "word may be last, best, mean, min, max or first",
+        orch_recipe_error_at(draft, node, "for example 'max last val_accuracy' or 'min val_loss'",
                              "'metric': '%s' is not an objective", text);
         return;
     }

@@ -242,9 +242,7 @@ void orch_report_check_better(struct report_item *item, const struct orch_yaml *
                               const struct orch_metric_spec *metric)
 {
     if (orch_metric_spec_better(metric) == ORCH_BETTER_NONE)
-        orch_recipe_error_at(item->draft, node,
-                             "choose a metric whose 'better' is min or max in 'orch plugin show "
-                             "PLUGIN', or use 'table' or 'plot', which accept any metric",
+        orch_recipe_error_at(item->draft, node, "use 'table' or 'plot', which accept any metric",
                              "it is not known whether larger values of metric '%s' are better",
                              metric->name);
 }

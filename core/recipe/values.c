@@ -15,8 +15,8 @@
 static const char *const GENERATORS[] = {
     "choice(", "uniform(",  "loguniform(", "normal(",  "randint(", "quniform(",   "int(", "glob(",
     "grid(",   "logspace(", "linspace(",   "uniform[", "choice[",  "loguniform[", NULL};
-static const char VALUES_HINT[] = "write the values themselves: [0.001, 0.01, 0.1]; for integers "
-                                  "also range(first, end) or range(first, end, step)";
+static const char VALUES_HINT[] =
+    "write the values, such as [0.001, 0.01], or for integers range(1, 8)";
 
 static const char *generator_of(const char *text)
 {
@@ -245,8 +245,7 @@ static bool values_differ(struct recipe_draft *draft, const struct recipe_settin
             const struct orch_yaml *node = has_item ? list->items->pdata[i] : list;
             orch_recipe_error(draft, orch_recipe_value_place(setting, node),
                               node->text && strcmp(node->text, "0") == 0
-                                  ? "write decimal numbers with a point, not a comma: 0.001; for "
-                                    "more trials of equal values, use 'repeat'"
+                                  ? "write decimal numbers with a point, not a comma: 0.001"
                                   : "for more trials of equal values, use 'repeat'",
                               "sweep '%s' has the value %s twice", setting->name, text);
             g_free(text);

@@ -78,9 +78,7 @@ bool orch_commit_place_holds(struct orch_plan *plan, const char *what, GError **
         g_autoptr(GPtrArray) faults = orch_redirect_faults(plan, experiment);
         if (!faults->len)
             continue;
-        orch_error_set(error, ORCH_ERROR_RECIPE,
-                       "use relative paths: orch redirects absolute paths only where the system "
-                       "allows mount namespaces",
+        orch_error_set(error, ORCH_ERROR_RECIPE, "use relative paths",
                        "%s: %s would use the files of your work tree, not of the commit",
                        (char *)faults->pdata[0], what);
         return false;

@@ -103,11 +103,10 @@ static bool is_same_experiment(struct gathering *g, const struct orch_run *run, 
     g_autofree char *hint = g_strdup_printf("choose one with --where: \"experiment = '%s'%s%s%s\"",
                                             out->experiment, is_same ? " and plugin = '" : "",
                                             is_same ? out->plugin : "", is_same ? "'" : "");
-    orch_error_set(
-        error, ORCH_ERROR_USAGE, hint,
-        "the runs belong to several %s, such as '%s' and '%s', whose parameters differ in meaning",
-        is_same ? "plugins" : "experiments", is_same ? out->plugin : out->experiment,
-        is_same ? run->plugin : experiment);
+    orch_error_set(error, ORCH_ERROR_USAGE, hint,
+                   "the runs belong to several %s, such as '%s' and '%s'",
+                   is_same ? "plugins" : "experiments", is_same ? out->plugin : out->experiment,
+                   is_same ? run->plugin : experiment);
     return false;
 }
 

@@ -223,8 +223,8 @@ static bool enough(const struct training *t, size_t rows, GError **error)
                         : g_strdup("");
     orch_error_set(error, ORCH_ERROR_USAGE,
                    t->params ? "run more settings: orch run RECIPE -x PARAM=A,B,..."
-                             : "run a recipe whose plugin declares a 'cost' (orch run "
-                               "recipes/hw4.recipe), or name a table of measurements (--data NAME)",
+                             : "run a recipe whose plugin declares a 'cost', for example orch run "
+                               "recipes/hw4.recipe",
                    "there %s only %zu row%s with '%s' to train on%s, and at least %d are needed",
                    rows == 1 ? "is" : "are", rows, orch_plural(rows), r->target, left_out,
                    ROWS_MIN);
@@ -236,10 +236,9 @@ static void add_notes(const struct training *t, const struct orch_rows *rows, GP
     for (guint i = 0; i < rows->notes->len; i++)
         g_ptr_array_add(notes, g_strdup(rows->notes->pdata[i]));
     if (t->tally.shared_rows)
-        g_ptr_array_add(
-            notes, g_strdup_printf(
-                       "%d of the runs shared the machine with other trials; %s have no other runs",
-                       (int)t->tally.shared_rows, t->params ? "their settings" : "their devices"));
+        g_ptr_array_add(notes, g_strdup_printf("%d of the runs shared the machine with other "
+                                               "trials, so their times may be too long",
+                                               (int)t->tally.shared_rows));
     if (!t->params)
         return;
     const struct {

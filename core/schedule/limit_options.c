@@ -12,10 +12,8 @@ bool orch_price_read(const char *text, double *out_usd, GError **error)
 {
     if (orch_option_usd(text, 1e6, out_usd))
         return true;
-    orch_error_set(
-        error, ORCH_ERROR_USAGE,
-        "write dollars per hour of one device, for example --price 3.06 or --price 3.06usd",
-        "option '--price': '%s' is not an amount above 0", text);
+    orch_error_set(error, ORCH_ERROR_USAGE, "for example --price 3.06usd (per hour of one device)",
+                   "option '--price': '%s' is not an amount above 0", text);
     return false;
 }
 
@@ -23,8 +21,7 @@ bool orch_budget_read(const char *text, double *out_usd, GError **error)
 {
     if (orch_option_usd(text, 1e9, out_usd))
         return true;
-    orch_error_set(error, ORCH_ERROR_USAGE,
-                   "for example --budget 5usd; 'orch run' also takes device time: --budget 2h",
+    orch_error_set(error, ORCH_ERROR_USAGE, "for example --budget 5usd",
                    "option '--budget': '%s' is not an amount above 0", text);
     return false;
 }
@@ -103,15 +100,13 @@ bool orch_deadline_read(const char *text, int64_t now_ns, int64_t *out_ns, GErro
         strspn(text, "0123456789.") < strlen(text))
         at = now_ns + (int64_t)(seconds * 1e9);
     if (!at && *text == '-' && orch_option_seconds(text + 1, &seconds)) {
-        orch_error_set(error, ORCH_ERROR_USAGE,
-                       "write a duration from now, for example --deadline 2h or --deadline 90min",
+        orch_error_set(error, ORCH_ERROR_USAGE, "for example --deadline 2h",
                        "option '--deadline': '%s' is negative", text);
         return false;
     }
     if (!at) {
         orch_error_set(error, ORCH_ERROR_USAGE,
-                       "write a time of day (18:00), a duration (2h, 90min) or a date and time "
-                       "(2026-11-21T18:00)",
+                       "for example --deadline 18:00, 2h or 2026-11-21T18:00",
                        "option '--deadline': '%s' is not a time", text);
         return false;
     }

@@ -230,9 +230,9 @@ static void say_untracked(struct run *run)
         orch_schedule_emit(run,
                            "%u file%s that the trials wrote %s neither tracked nor ignored by git "
                            "(the first: %s), so later runs capture %s as source\n  hint: add the "
-                           "line '%s' to .gitignore to leave out %s",
+                           "line '%s' to .gitignore",
                            count, orch_plural(count), count == 1 ? "is" : "are", first,
-                           count == 1 ? "it" : "them", line, line + 1);
+                           count == 1 ? "it" : "them", line);
 }
 
 static void finish_totals(struct run *run)

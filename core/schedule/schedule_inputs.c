@@ -26,10 +26,10 @@ static bool has_tree(const struct run *run)
 /* Ends the run, because nothing captured the files before they changed. */
 static void refuse(const char *changed, GError **error)
 {
-    orch_error_set(error, ORCH_ERROR_TRIAL,
-                   "run the same command again: finished trials are kept, the others use the new "
-                   "files. In a git repository the sweep would have continued",
-                   "'%s' changed while the sweep was running", changed);
+    orch_error_set(
+        error, ORCH_ERROR_TRIAL,
+        "run the same command again: finished trials are kept, the others use the new files",
+        "'%s' changed while the sweep was running", changed);
 }
 
 static void move_apart(struct run *run, const char *changed)
@@ -81,11 +81,10 @@ static bool renew(struct run *run, const char *changed, GError **error)
 bool orch_schedule_take_new(struct run *run, const struct orch_plan_item *item, const char *changed,
                             GError **error)
 {
-    orch_schedule_emit(
-        run,
-        "%s changed while the sweep was running. git does not capture this file, so the remaining "
-        "trials use the new one, and the next command runs the earlier trials again",
-        changed);
+    orch_schedule_emit(run,
+                       "%s changed while the sweep was running; the remaining trials use the new "
+                       "file, and the next command runs the earlier trials again",
+                       changed);
     orch_input_watch_take_new(run->inputs, &item->inputs);
     orch_inputs_forget_uncaptured(run->plan->inputs);
     for (unsigned i = 0; i < run->order_count; i++) {
@@ -159,8 +158,8 @@ static bool needs_own_folder(struct run *run, const struct orch_experiment *expe
         return false;
     if (*path)
         orch_schedule_emit(run,
-                           "trials of '%s' run in copies of your folder, because several trials at "
-                           "once make the artifact '%s' (with -j 1 they run in your folder)",
+                           "trials of '%s' run in copies of your folder, because several at once "
+                           "write the artifact '%s'",
                            experiment->name, path);
     *path = 0;
     return true;

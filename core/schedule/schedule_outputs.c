@@ -67,14 +67,14 @@ void orch_schedule_tell_rewritten(struct run *run, const struct host *host, cons
         return;
     run->has_named_rewritten = true;
     if (json_object_get(facts, ORCH_FACT_WATCHED))
-        orch_schedule_emit(run,
-                           "'%s' was changed or removed by another program while run %s, which had "
-                           "read this file, was running; such a run is kept but not reused",
-                           first, orch_run_short_key(host->running.key));
+        orch_schedule_emit(
+            run,
+            "'%s' was changed or removed after run %s had read it; the run is kept but not reused",
+            first, orch_run_short_key(host->running.key));
     else
         orch_schedule_emit(run,
-                           "'%s', which the command names, was written while a trial ran. The "
-                           "trial may have read the old file, so such a run is kept but not reused",
+                           "'%s', which the command names, was written while a trial ran; the run "
+                           "is kept but not reused",
                            first);
 }
 
@@ -160,16 +160,12 @@ static void tell_shared(struct run *run, const struct host *host, const char *na
     g_autofree char *folder = orch_experiment_folder(run->plan->expansion, experiment);
     g_autofree char *absolute = orch_path_absolute(name, run->plan->workspace->root);
     const char *below = orch_path_below(absolute, folder), *path = below ? below : absolute;
-    bool is_ignored = orch_written_files_is_ignored(run->written, name);
     if (is_kept(run, experiment, path))
         return;
     orch_schedule_emit(run,
                        "'%s' was written by more than one trial of this sweep\n  hint: use "
-                       "{trial_dir} or a parameter in its name, %skeep each with --artifact "
-                       "NAME=%s%s",
-                       path, is_ignored ? "or " : "", path,
-                       is_ignored ? "" /* a folder apart would have a link to it */
-                                  : ", or give each trial a folder of its own with --frozen");
+                       "{trial_dir} or a parameter in its name",
+                       path);
 }
 
 static void tell_carried(struct run *run, const struct host *host,
@@ -188,9 +184,8 @@ static void tell_carried(struct run *run, const struct host *host,
               : g_strdup_printf("run %s of an earlier command", orch_run_short_key(key));
     orch_schedule_emit(
         run,
-        "run %s opened '%s', which %s had written, for reading and writing. If it continued from "
-        "this file, as from a checkpoint, its results depend on that trial ('orch show RUN' names "
-        "such files of each run)\n  hint: use {trial_dir} or a parameter in its name",
+        "run %s may have continued from '%s', which %s had written; then its results depend on "
+        "that trial\n  hint: use {trial_dir} or a parameter in its name",
         orch_run_short_key(host->running.key), note->carried_first, whose);
 }
 

@@ -32,8 +32,8 @@ static void tell_of_seen_gpus(struct run *run, const struct orch_run_slot *slot)
         return;
     run->has_named_seen_gpus = true;
     orch_schedule_emit(run, "trials that declare no GPUs see all GPUs, even if other trials use "
-                            "them\n  hint: 'resources: { gpus: 1 }' in the recipe, or 'orch try "
-                            "--resources gpus=1', gives each trial GPUs of its own");
+                            "them\n  hint: 'resources: { gpus: 1 }' (orch try: --resources gpus=1) "
+                            "gives each trial a GPU of its own");
 }
 
 enum orch_slot_answer orch_schedule_take_slot(struct run *run,

@@ -222,8 +222,7 @@ char *orch_slot_leases_folder(void)
 static void set_unusable(GError **error, const char *path, int saved)
 {
     g_autofree char *found = orch_shared_describe(AT_FDCWD, path);
-    orch_error_set(error, ORCH_ERROR_IO,
-                   "the owner or root can remove the folder; ORCH_SLOTS=FOLDER chooses another",
+    orch_error_set(error, ORCH_ERROR_IO, "choose another folder with ORCH_SLOTS=FOLDER",
                    "cannot open folder '%s' (%s): %s", path, found ? found : "it is gone",
                    g_strerror(saved));
 }
@@ -248,7 +247,7 @@ static int open_folder(const char *path, GError **error)
     if (ok && info.st_uid != geteuid() && info.st_mode & (S_IWGRP | S_IWOTH) &&
         !(info.st_mode & S_ISVTX)) {
         g_autofree char *who = orch_user_describe(info.st_uid);
-        orch_error_set(error, ORCH_ERROR_IO, "remove the folder, or choose another with ORCH_SLOTS",
+        orch_error_set(error, ORCH_ERROR_IO, "choose another folder with ORCH_SLOTS=FOLDER",
                        "cannot use '%s' of %s: anyone can replace the files in it", path, who);
         ok = false;
     }

@@ -59,7 +59,7 @@ ok orch show --json @last
 same "$(of_json 'it["metrics"][0]["last"]')" 14.0
 same "$(cat out.txt)" made
 ok orch show @last
-has "what it read and wrote is known in part, the rest was not noted: started 'podman' unobserved"
+has "what it read and wrote is known in part: started 'podman' unobserved"
 ok orch run r.recipe
 says "nothing to run"
 

@@ -23,10 +23,10 @@ kept() {
 }
 at_once() { ok orch try -j 2 --oversubscribe "$@"; }
 at_once -x n=1,2 --repeat 2 --artifact m='out/{repeat}.txt' -- sh w.sh '{repeat}' '{n}'
-says "because several trials at once make the artifact 'out/1.txt'"
+says "because several at once write the artifact 'out/1.txt'"
 kept 4
 at_once -x n=3,4 -s k=7 --artifact m='out/{k}.txt' -- sh w.sh '{k}' '{n}'
-says "because several trials at once make the artifact 'out/7.txt'"
+says "because several at once write the artifact 'out/7.txt'"
 kept 2
 at_once -x n=5,6 --artifact m='out/{n}.txt' -- sh w.sh '{n}' '{n}'
 says_not 'run in copies of your folder'
@@ -40,7 +40,7 @@ for name in a b; do
 done
 printf 'format: 1\nrecipe: two\nexperiments:\n  a: { plugin: ./a.plugin, with: { n: 11 } }\n  b: { plugin: ./b.plugin, with: { n: 12 } }\n' >two.recipe
 ok orch run two.recipe -j 2 --oversubscribe
-says "at once make the artifact 'out/same.txt'"
+says "at once write the artifact 'out/same.txt'"
 for one in a b; do
     ok orch ls --where "experiment=$one" --json
     key=$(json runs.0.key) n=11

@@ -23,7 +23,7 @@ one=$(short 0)
 ok orch show @last
 has_not 'went on from'
 ok orch try -x k=2,3 -- python3 t.py '{k}' runs
-says "run $(short 1) opened 'runs/last.txt', which run $one of an earlier command had written, for reading and writing"
+says "run $(short 1) may have continued from 'runs/last.txt', which run $one of an earlier command had written"
 same "$(grep -c 'had written' <<<"$err")" 1 'it is told once'
 ok orch show "$(short 1)"
 has "went on from   runs/last.txt, which run $one had written"

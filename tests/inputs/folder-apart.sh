@@ -67,7 +67,6 @@ for kind in $kinds; do
     says '2 ok'
     says_not 'leads to'
     says "that 2 trials wrote: kept until 'orch gc'"
-    says "--file out/model.pt > model.pt"
     ok orch ls --json -m sum -m big -m mine
     same "$(json runs.0.sum) $(json runs.0.big) $(json runs.0.mine)" '32.5 11534336.0 3.0' "$kind: what the program read"
     ok orch log @last

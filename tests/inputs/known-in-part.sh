@@ -32,7 +32,7 @@ for i in 1 2; do
     git add .
     git commit -qm "$i"
 done
-part="known in part, the rest was not noted: started 'prog' unobserved"
+part="known in part: started 'prog' unobserved"
 ok orch run t.recipe
 ok orch show @last
 has "$part"

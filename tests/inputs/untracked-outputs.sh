@@ -21,7 +21,7 @@ git add -A
 git commit -qm first
 ok orch try -x n=1,2,3 -- python3 src/save.py '{n}'
 says "3 files that the trials wrote are neither tracked nor ignored by git (the first: out/a/model1.pt), so later runs capture them as source"
-says "add the line '/out/' to .gitignore to leave out out/"
+says "add the line '/out/' to .gitignore"
 same "$(grep -c 'neither tracked' <<<"$err")" 1 'how often it is said'
 ok orch try -- python3 quiet.py
 says_not 'neither tracked'

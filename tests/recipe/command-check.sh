@@ -30,7 +30,7 @@ refuses "script 'sub/unknown.py' does not exist" "paths of a command begin at '"
 refuses "program './absent' does not exist" "paths of a command begin" ./absent
 refuses "there is no program 'nosuchprogram' on the PATH" "check its spelling" nosuchprogram
 refuses "there is no program 'train.py' on the PATH" "for the file of this folder write './train.py'" train.py
-refuses "cannot start './train.py': it is not executable" "chmod +x ./train.py, or put the interpreter before it: python3 ./train.py" ./train.py
+refuses "cannot start './train.py': it is not executable" "put the interpreter before it: python3 ./train.py" ./train.py
 refuses "cannot start './sub': it is a folder" "name a program in that folder" ./sub
 refuses "the first line of './gone_interpreter' names the interpreter '/nosuch/python'" "correct the script's first line" ./gone_interpreter
 refuses "'./ends.py' has Windows line endings" "sed -i 's/\\r\$//' ./ends.py" ./ends.py

@@ -38,7 +38,7 @@ git add -A
 git commit -qm x
 fails 1 orch run r.recipe
 says "8 files (48 B) that 4 trials wrote: kept until 'orch gc'"
-says '--file a/b/model.pt > model.pt'
+says 'lists them'
 for how in good:ok fail:failed kill:crashed slow:timeout; do
     ok orch ls --where "how = ${how%:*}" --json
     key=$(json runs.0.key)

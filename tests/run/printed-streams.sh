@@ -10,7 +10,7 @@ git commit -qm first
 ok orch try -- python3 e.py
 says 'recorded no metric'
 says 'standard error is not read, where 2 lines held numbers'
-says '--metrics-from stderr'
+says '--metrics-from both'
 ok orch show @last
 has '2 lines with numbers on standard error'
 ok orch try --metrics-from stderr -- python3 e.py

@@ -28,7 +28,7 @@ has_not 'worse by more'
 sed 's/value: level_m } }$/value: level_m, best_of: repeat } }/;/Times/d' y.recipe >b.recipe
 fails 2 orch check b.recipe
 says "it is not known whether larger values of metric 'level_m' are better"
-says "is min or max in 'orch plugin show PLUGIN'"
+says "'table' or 'plot', which accept any"
 # nor by 'best'
 sed 's/compare: { by: level, value: level_m }/best: { by: level, value: level_m }/' y.recipe >c.recipe
 fails 2 orch check c.recipe

@@ -342,8 +342,7 @@ static void test_option_errors(void **state)
     refuses_with(text, OPTIONS(.settings = LIST("b.lr=3")),
                  "-s b.lr=3: unknown experiment 'b' | did you mean 'a'?\n");
     refuses_with(text, OPTIONS(.settings = LIST("lr")),
-                 "-s lr: 'lr' is not param=value | write -s param=value or -s "
-                 "experiment.param=value\n");
+                 "-s lr: 'lr' is not param=value | for example -s lr=0.1\n");
     refuses_with(text, OPTIONS(.sweeps = LIST("lr=")), "-x lr=: sweep 'lr' is empty\n");
     refuses_with(text, OPTIONS(.settings = LIST("lr=1"), .sweeps = LIST("lr=1,2")),
                  "-x lr=1,2: 'lr' is also set by '-s lr=1'\n");
