@@ -252,8 +252,8 @@ static void print_freed(struct orch_cli *cli, const struct freed *freed, bool dr
         json_array_append_new(failed, json_string(freed->failed->pdata[i]));
     for (guint i = 0; i < freed->absent->len; i++)
         orch_cli_info(cli,
-                      "source trees are kept for the runs of a store that cannot be found: %s. If "
-                      "the store no longer exists, delete its list",
+                      "the source trees of a store that cannot be found are kept: %s. If the store "
+                      "is gone, delete its list",
                       (char *)freed->absent->pdata[i]);
     if (cli->json)
         orch_cli_print_json(json_pack("{s:i s:I s:i s:b s:O}", "removed", freed->files, "bytes",

@@ -222,8 +222,8 @@ static void print_end(struct orch_cli *cli, const struct orch_plan *plan, const 
         orch_cli_info(cli, "stopped; finished trials are kept. %s", go_on);
     if (totals->held && !orch_run_parts_print_held(task->parts, plan))
         orch_cli_info(cli,
-                      "%u trial%s not run here: submitted to a cluster, or waiting for submitted "
-                      "trials. Run the same command again when the submitted trials have ended",
+                      "%u trial%s not run here, because of trials that are submitted to a cluster. "
+                      "Run the same command again when those have ended",
                       totals->held, totals->held == 1 ? " was" : "s were");
     orch_cli_limits_print_end(cli, plan, &task->limits, totals, &task->forecaster, go_on);
 }

@@ -135,9 +135,8 @@ bool orch_cli_promise_grade(struct orch_cli *cli, const struct orch_plan *plan,
     if (!promise->is_made || !promise->trials || failed || totals->interrupted ||
         totals->terminated || totals->held)
         return true;
-    orch_cli_info(cli, "forecast (90 %%): %u of %u trial%s would end in time; %u did, so it %s",
-                  promise->trials, promise->of, orch_plural(promise->of), ended,
-                  ended >= promise->trials ? "held" : "did not hold");
+    orch_cli_info(cli, "forecast (90 %%): %u of %u trial%s would end in time; %u did",
+                  promise->trials, promise->of, orch_plural(promise->of), ended);
     return orch_store_put_promise(plan->store, plan->expansion->name, promise->trials, ended,
                                   error);
 }
@@ -169,9 +168,7 @@ char *orch_cli_how_to_go_on(const struct orch_cli *cli, const struct orch_plan *
         return g_strdup("With --force the same command makes every run again.");
     g_autofree char *words = orch_cli_recipe_words(cli, variant);
     g_autofree char *left = experiments_left(plan);
-    return g_strdup_printf("With --force the same command makes every run again; what is left is "
-                           "in 'orch run %s%s --force'.",
-                           words, left);
+    return g_strdup_printf("To run only what is left: 'orch run %s%s --force'.", words, left);
 }
 
 json_t *orch_cli_limits_json(const struct orch_limits *limits, const struct orch_totals *totals,

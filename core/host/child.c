@@ -93,8 +93,7 @@ static void pin(const struct orch_trial_spec *trial)
     for (unsigned i = 0; i < trial->cpu_count; i++)
         CPU_SET_S(trial->cpus[i], bytes, set);
     if (sched_setaffinity(0, bytes, set) != 0) {
-        g_autofree char *text =
-            g_strdup_printf("not pinned to the CPUs of its slot: %s", g_strerror(errno));
+        g_autofree char *text = g_strdup_printf("not pinned to its CPUs: %s", g_strerror(errno));
         g_autoptr(json_t) note = json_pack("{s:s s:s}", "event", "note", "text", text);
         orch_child_report(note);
     }

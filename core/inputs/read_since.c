@@ -218,7 +218,7 @@ static const char *wrote_one(const struct orch_run *run, const GPtrArray *names)
 static char *rewritten(const struct orch_inputs *all, const struct orch_run *run)
 {
     if (has_fact(run, ORCH_FACT_NOT_LOOKED_AT))
-        return g_strdup("its inputs were not looked at again after orch was killed");
+        return g_strdup("its inputs were not checked again after orch was killed");
     g_autoptr(json_t) facts =
         has_fact(run, ORCH_FACT_REWRITTEN) ? json_loads(run->facts, 0, NULL) : NULL;
     const char *first =

@@ -171,7 +171,7 @@ static void read_flags(const struct orch_manifest_reader *reader, const struct o
     if (node && orch_manifest_read_bool(reader, node, "optional")) {
         spec->flags |= ORCH_PARAM_OPTIONAL;
         if (spec->def)
-            orch_manifest_finding(reader, node, true, "remove 'optional', or remove 'default'",
+            orch_manifest_finding(reader, node, true, "remove 'optional'",
                                   "parameter '%s' has a default, so 'optional' changes nothing",
                                   spec->name);
     }

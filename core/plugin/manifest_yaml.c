@@ -52,8 +52,7 @@ static void read_name(struct orch_manifest_reader *reader, const struct orch_yam
     const char *text = orch_manifest_read_text(reader, node, "plugin");
     if (!text || strcmp(text, reader->manifest->name) == 0)
         return;
-    g_autofree char *hint = g_strdup_printf("rename the file to '%s.plugin', or write plugin: %s",
-                                            text, reader->manifest->name);
+    g_autofree char *hint = g_strdup_printf("rename the file to '%s.plugin'", text);
     orch_manifest_finding(reader, node, false, hint,
                           "plugin is named '%s', but its file is '%s.plugin'", text,
                           reader->manifest->name);
@@ -170,8 +169,7 @@ static void read_pattern(const struct orch_manifest_reader *reader, const struct
                               "put the number in parentheses, for example 'loss=([0-9.]+)'",
                               "metric '%s': its 'pattern' has no group", spec->name);
     if (reader->manifest->metrics_from != ORCH_METRICS_REGEX)
-        orch_manifest_finding(reader, node, true,
-                              "write 'metrics_from: regex', or remove 'pattern'",
+        orch_manifest_finding(reader, node, true, "write 'metrics_from: regex'",
                               "metric '%s': its 'pattern' is not used", spec->name);
 }
 
@@ -211,10 +209,8 @@ static void read_metrics(struct orch_manifest_reader *reader, const struct orch_
     if (node->kind == ORCH_YAML_SCALAR && strcmp(node->text, "any") == 0) {
         reader->manifest->any_metric = true;
         if (reader->manifest->metrics_from == ORCH_METRICS_REGEX)
-            orch_manifest_finding(
-                reader, node, false,
-                "declare each metric with 'pattern', or write metrics_from: lines",
-                "'metrics: any' finds nothing if 'metrics_from' is 'regex'");
+            orch_manifest_finding(reader, node, false, "write metrics_from: lines",
+                                  "'metrics: any' finds nothing if 'metrics_from' is 'regex'");
         return;
     }
     if (!orch_manifest_check_is_map(reader, node, "metrics",

@@ -364,11 +364,10 @@ void orch_command_settings_warn(const GPtrArray *settings, const char *const *wo
             continue;
         g_autofree char *option = option_like(words, setting->name);
         g_autofree char *hint =
-            option ? g_strdup_printf("the program has an option for it: %s {%s}", option,
-                                     setting->name)
-                   : g_strdup_printf("write {%s} where the program reads it as well; --repeat runs "
-                                     "the same trial several times",
-                                     setting->name);
+            option
+                ? g_strdup_printf("the program has an option for it: %s {%s}", option,
+                                  setting->name)
+                : g_strdup_printf("write {%s} where the program reads it as well", setting->name);
         orch_diags_add(diags, true, NULL, 0, 0, hint,
                        "setting '%s' is only part of an output's name ('%s'): the program does "
                        "the same for each of its values",

@@ -286,9 +286,8 @@ static void check_used(struct recipe_draft *draft, const struct recipe_experimen
         if (strstr(command, word) ||
             orch_command_may_read_elsewhere((const char *const *)argv, draft->out->folder))
             continue;
-        g_autofree char *hint = g_strdup_printf(
-            "write %s in 'program' where its value belongs; a program may also read $ORCH_PARAM_%s",
-            word, spec->name);
+        g_autofree char *hint =
+            g_strdup_printf("write %s in 'program' where its value belongs", word);
         orch_diags_add(draft->diags, true, draft->path, experiment->key->line,
                        experiment->key->column, hint,
                        "experiment '%s': its command does not use parameter '%s'", experiment->name,

@@ -34,8 +34,9 @@ void orch_schedule_watch_time(struct run *run)
         bool stopped = orch_process_is_stopped(host->pid);
         if (!stopped && over_s < PATIENCE_S)
             continue;
-        host->overdue = g_strdup_printf("time limit of %g s; its host %s and was killed", limit_s,
-                                        stopped ? "was stopped" : "did not end it");
+        host->overdue =
+            g_strdup_printf("time limit of %g s; its 'orch-host' process %s and was killed",
+                            limit_s, stopped ? "was stopped" : "did not end it");
         kill(-host->pid, SIGKILL);
         orch_kill_leftovers(host->running.key);
     }

@@ -70,7 +70,7 @@ write
 killed -- --no-watch -- sh a.sh set.csv
 ok orch try -n --no-watch -- sh a.sh set.csv
 out=$out$err
-has 'its inputs were not looked at again after orch was killed'
+has 'its inputs were not checked again after orch was killed'
 [ -e "$BUILD/orch-watch.so" ] || exit 0
 killed -- -- sh a.sh ./set.csv
 ok orch try -- sh a.sh ./set.csv

@@ -16,7 +16,7 @@ R
 git add -A
 git commit -qm one
 ok orch run r.recipe
-says "4 values were replaced by a later one of a metric that is declared without a step, first: acc; 'step: epoch' in its row"
+says "4 values were replaced by a later one, because the metric is declared without a step, first: acc; 'step: epoch' in"
 ok orch show @last --json
 same "$(of_json 'it["results"]')" '{"acc":0.3,"best":0.3}'
 sed -i 's/acc: { better: max }/acc: { better: max, step: epoch }/' t.plugin

@@ -54,7 +54,7 @@ static void check_20000_points(const struct trial_case *row)
 static void check_not_pinned(const struct trial_case *row)
 {
     expect_text(row, orch_json_text(find_event(row, "note", 0), "text", ""),
-                "not pinned to the CPUs of its slot: ");
+                "not pinned to its CPUs: ");
 }
 
 static void check_abc(const struct trial_case *row)

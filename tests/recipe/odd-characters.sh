@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Characters that cannot be seen, or look like others: in recipes, plugins, options and tables each is named with its place. Tables
-# as spreadsheets write them. The limit of 1,000 names of metrics is said.
+# as spreadsheets write them. The limit of 1,000 metrics is said.
 # test: quick
 . "$(dirname "$0")/../cli/lib.sh"
 odd() { # odd TEXT-OF-RECIPE CODE-POINT
@@ -51,7 +51,7 @@ grep -q 'iconv -f UTF-16' "$SCRATCH/out" || _fail 'UTF-16 is not named'
 git add -A
 git commit -qm first
 ok orch try -- sh -c 'for i in $(seq 1 1002); do echo "m$i=$i"; done'
-says '2 values were left out, as a trial has at most 1,000 names of metrics, first: m1001'
+says '2 values were left out, because a trial has at most 1,000 metrics, first: m1001'
 says_not 'not understood'
 ok orch show @last
-has '2 values were left out, as a trial has at most 1,000 names of metrics, first: m1001'
+has '2 values were left out, because a trial has at most 1,000 metrics, first: m1001'

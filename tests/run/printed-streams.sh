@@ -24,8 +24,8 @@ says "unknown source of metrics 'nowhere'"
 ok orch try -- python3 d.py
 says '2 values were replaced by a later one of the same step, first: loss at 1'
 says '1 line held numbers that were not understood, first: acc=0.5 f1=0,5'
-says '1 metric was printed under names that differ in their signs only, first: val_loss'
+says '1 metric was printed under names that differ only in signs, first: val_loss'
 ok orch show @last
-has 'differ in their signs only, first: val_loss; they are recorded as one'
+has 'differ only in signs, first: val_loss; they are recorded as one'
 has 'were replaced by a later one of the same step'
 has 'not understood'

@@ -52,9 +52,9 @@ for limit in 1 10 100; do
     same $? 1
     ok orch show @last --json
     same "$(json state)" timeout
-    case $(json reason) in *'its host was stopped'*) break ;; esac
+    case $(json reason) in *"its 'orch-host' process was stopped"*) break ;; esac
 done
-case $(json reason) in *"time limit of $limit s; its host was stopped and was killed"*) ;; *) _fail "the reason: $(json reason)" ;; esac
+case $(json reason) in *"time limit of $limit s; its 'orch-host' process was stopped and was killed"*) ;; *) _fail "the reason: $(json reason)" ;; esac
 [ -z "$(ls $d)" ] || _fail 'a folder of a trial is left'
 # without a time limit, a stopped host goes on when the user interrupts, and ends its trial
 printf 'format: 1\nrecipe: long\nexperiments:\n  nap: { plugin: sleep, with: { seconds: 3601 } }\n' >long.recipe
