@@ -134,7 +134,7 @@ static bool name_is_known(const struct orch_manifest_reader *reader, const char 
         return true;
     *out_hint = orch_suggest_hint(name, names);
     if (!*out_hint)
-        *out_hint = g_strdup_printf("declare it: parameters: {%s: ...}", name);
+        *out_hint = g_strdup_printf("declare it: parameters: {%s: ...}; '$$' stands for '$'", name);
     return false;
 }
 

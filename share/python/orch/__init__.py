@@ -10,10 +10,8 @@ By hand, in a script or a notebook ('orch help python'):
         run.log(loss=train(run.lr))
     run.end()                                       # or: with orch.start(lr=0.1) as run:
 
-The run lands in the store of the repository, with the source tree, the arguments and the machine.
-The same script runs as a trial ('orch help plugins'): started by `orch run` or `orch try`, start() joins
-the running trial and gives its values for the parameters; a second start() is a run of its own, as
-by hand. What a plugin may use besides:
+orch stores the run with the source tree, the arguments and the machine. The same script can be a trial
+('orch help plugins'): when `orch run` or `orch try` starts it, start() gives the trial's parameters:
 
     trial = orch.start(lr=0.1, epochs=5)            # defaults; orch gives the trial's own values
     for epoch in trial.steps(trial.epochs):         # ends early when the trial is cancelled
@@ -22,11 +20,9 @@ by hand. What a plugin may use besides:
     trial.result("final_accuracy", accuracy)
     trial.artifact("weights", "weights.pt")
 
-The end of the script is the end of the run: ok, or failed with the exception's text. Several runs
-may be open at once, in threads and side by side.
+The run ends with the script: as ok, or as failed with the exception's text.
 
-And it reads what was recorded: orch.runs(where="lr > 0.01"), orch.best("accuracy"), and of a run
-run.series("loss").
+Recorded runs are read by orch.runs(where="lr > 0.01"), orch.best("accuracy") and run.series("loss").
 
 orch.export_ops(model, inputs, "model.jsonl") writes the operators of a PyTorch model for a forecast:
 orch predict --net model.jsonl --gpu H100.
@@ -95,7 +91,7 @@ def __getattr__(name):
 
 
 class Error(RuntimeError):
-    """What could not be done; the text says what to do, and is shown without a traceback."""
+    """An error of orch. Its text says what to do."""
 
     def __init__(self, text):
         super().__init__(text)
@@ -103,15 +99,15 @@ class Error(RuntimeError):
 
 
 def start(*configs, experiment=None, tags=(), name=None, **params):
-    """Begins a run and returns it. Call it once a run, before anything that takes long.
+    """Begins a run and returns it. Call it once for each run, before anything that takes long.
 
-    Parameters are given by name, or as mappings of any kind, dataclasses, named tuples or
-    namespaces (argparse): nested ones are recorded as `optimizer.lr`. `seed=` is the run's seed.
-    By hand the run is filed under `experiment` (default: the script's name). Under orch it joins
-    the running trial, whose values replace these.
+    Give the parameters by name, or as a dict, a dataclass, a named tuple or argparse's namespace.
+    Nested parameters are recorded as `optimizer.lr`. `seed=` is the run's seed. `experiment` names
+    the run's experiment (default: the script's name). If `orch run` or `orch try` started the
+    script, the trial's values replace those given here.
 
-    A run that nothing refers to any more has ended: so a loop over settings, or a cell that runs
-    again, ends one run with the next, and two runs with names of their own go on side by side."""
+    A run ends when no variable refers to it any more, for example when the next start() in a loop
+    is assigned to the same variable."""
     global _current
     values = {}
     for config in configs:
@@ -191,14 +187,13 @@ class Trial:
 
     @property
     def cancelled(self):
-        """True once the trial should end: save what is worth saving, and return soon."""
+        """True when the trial was cancelled: save your work, and return soon."""
         return _stop.is_set()
 
     def should_stop(self):
-        """True once the trial should end, because the rule of its search stopped it ('orch help search')
-        or it was cancelled: save what is worth saving, and return within the trial's grace period.
-        The program of a trial whose metrics are read from its output is told by SIGTERM, which
-        does not end it any more once it has called this, in its main thread."""
+        """True when a search stopped the trial ('orch help search'), or it was cancelled: save your work,
+        and return within the trial's grace period. After the first call, SIGTERM no longer ends a
+        program whose metrics are read from its output."""
         if (isinstance(self._link, (_Link, _Spool)) and not self._listens
                 and os.getpid() == self._pid):
             if (threading.current_thread() is threading.main_thread()
@@ -208,7 +203,7 @@ class Trial:
 
     @property
     def checkpoint_dir(self):
-        """A folder that survives the attempts of this trial (unrecorded: ./checkpoint)."""
+        """A folder for checkpoints, which is still there when the trial is tried again after a crash."""
         if self._folder is None:
             self._folder = os.path.abspath("checkpoint")
         if not os.path.isdir(self._folder):
@@ -217,18 +212,18 @@ class Trial:
 
     @property
     def environment(self):
-        """What another process needs in its environment to add to this run by its own start():
+        """Environment variables with which another process adds to this run by its own start():
         `subprocess.run(..., env=dict(os.environ, **run.environment))`."""
         return {"ORCH_JOIN": self._link.join} if self._is_owner() and self._link.join else {}
 
     def derive_seed(self, stream):
-        """The seed (64 bits) of a named stream: the same for the same trial seed and name, here
-        and in compiled plugins. NumPy wants 32 bits: `% 2**32`."""
+        """A 64-bit seed made of the trial's seed and a name, for example "init". NumPy takes 32 bits:
+        `% 2**32`."""
         text = struct.pack("<Q", self.seed64) + stream.encode("utf-8")
         return int.from_bytes(hashlib.sha256(text).digest()[:8], "little")
 
     def seed_all(self):
-        """Seeds `random`, and NumPy and PyTorch where they are imported already."""
+        """Seeds `random`, and NumPy and PyTorch if they are imported already."""
         import random
 
         random.seed(self.derive_seed("random"))
@@ -239,8 +234,8 @@ class Trial:
             torch.manual_seed(self.derive_seed("torch"))
 
     def steps(self, count, start=0):
-        """Yields start, ..., count - 1; tells the progress; stops when the trial is cancelled, and
-        after two in a smoke run."""
+        """Yields start, ..., count - 1, and reports the progress. Stops when the trial is cancelled, and
+        in a smoke run after two steps."""
         count = int(count)
         if self.smoke:
             count = min(count, start + _SMOKE_STEPS)
@@ -253,10 +248,10 @@ class Trial:
     # ---- what a script tells ----------------------------------------------------------------
 
     def log(self, *what, step=None, level="info", **values):
-        """Metrics: `run.log(loss=0.3)`, `run.log({"train/loss": 0.3}, step=100)`; without a step
-        they are counted by call, from 0. Nested dicts give `val.loss`; numbers are whatever float()
-        takes (NumPy, torch); NaN is kept; what is no number is left out with one warning. A text
-        instead, `run.log("restarted")`, is a line of the run's log, with its level."""
+        """Records metrics: `run.log(loss=0.3)`, `run.log({"train/loss": 0.3}, step=100)`. Without a step,
+        each call is the next step, from 0. Nested dicts give `val.loss`. Numbers may be of NumPy or
+        PyTorch; a value that is not a number is left out with a warning. `run.log("restarted")` writes
+        a line to the run's log."""
         if what and isinstance(what[0], str):
             level = what[1] if len(what) > 1 else level
             self._tell("log", what[0], {"text": what[0], "level": str(level)})
@@ -274,18 +269,17 @@ class Trial:
         self._add_points(self._whole_step(step, numbers), numbers)
 
     def metric(self, name, step, value):
-        """A point of a declared metric; a later value of the same step replaces it. NaN and
-        infinities are kept."""
+        """Records a value of a metric. A later value of the same step replaces it."""
         numbers = {name: float(value)}
         self._add_points(self._whole_step(step, numbers), numbers)
 
     def metrics(self, step, **values):
-        """Points of several metrics at one step."""
+        """Records values of several metrics at one step."""
         numbers = {name: float(value) for name, value in values.items()}
         self._add_points(self._whole_step(step, numbers), numbers)
 
     def result(self, name, value):
-        """The value of a result, one a run; a later one replaces it."""
+        """Records a result: one value for the run. A later value replaces it."""
         value = float(value)
         label = self._name_of("result", name)
         if label is not None:
@@ -293,9 +287,8 @@ class Trial:
                        {"name": label, "value": _number(value)})
 
     def artifact(self, name, path=None):
-        """Hands over a file: `artifact("weights", "weights.pt")`, or its path alone. A copy is
-        taken now; a later file of the same name replaces it. A folder gives its files, as
-        `folder.file`. The artifacts of a plugin have declared names."""
+        """Stores a copy of a file: `artifact("weights", "weights.pt")`, or its path alone. A later file
+        of the same name replaces it. Of a folder, each file is stored as `folder.file`."""
         if path is None:
             path = os.fspath(name)
             name = os.path.basename(os.path.normpath(path))
@@ -319,8 +312,8 @@ class Trial:
         self._tell("artifact", "%s: %s" % (name, path), {"name": name, "path": path})
 
     def image(self, name, picture):
-        """Keeps a picture, which the page shows: the path of a PNG or JPEG file, a PIL image, or an
-        array of height x width (x 3 or 4) with values of 0 to 255, or 0 to 1 as floats."""
+        """Stores a picture: the path of a PNG or JPEG file, a PIL image, or an array of
+        height x width (x 3 or 4) with values of 0 to 255, or 0 to 1 as floats."""
         if isinstance(picture, (str, os.PathLike)):
             suffix = os.path.splitext(os.fspath(picture))[1].lower()
             self.artifact(_with_suffix(name, suffix or ".png"), picture)
@@ -330,15 +323,15 @@ class Trial:
                            else _write_png(path, picture))
 
     def figure(self, name, figure=None):
-        """Keeps a figure of Matplotlib as a picture; without one the current figure."""
+        """Stores a figure of Matplotlib as a picture (default: the current figure)."""
         if figure is None:
             figure = sys.modules["matplotlib.pyplot"].gcf()
         figure = getattr(figure, "figure", figure)  # of axes, or of a seaborn grid
         self._keep_written(name, ".png", lambda path: figure.savefig(path, format="png"))
 
     def table(self, name, rows, columns=None):
-        """Keeps a table as CSV, which the page shows: a DataFrame, a list of dicts, a dict of
-        columns, or a list of rows with the names of the columns."""
+        """Stores a table as CSV: a DataFrame, a list of dicts, a dict of columns, or a list of rows with
+        the names of the columns."""
         header, lines = _table_of(rows, columns)
         self._keep_written(name, ".csv", lambda path: _write_csv(path, header, lines))
 
@@ -351,12 +344,11 @@ class Trial:
         return Run(key=self.key).series(label) if self.key and self._ended else []
 
     def note(self, text):
-        """A sentence that a reader of the run's record should see."""
+        """Records a note, which `orch show` prints."""
         self._tell("note", text, {"text": str(text)})
 
     def log_settings(self, *what, **values):
-        """Settings that the script knows later than start(): shown, and selected by
-        `--where 'logged.lr > 0.1'`, but they do not identify the run."""
+        """Records settings that the script knows only after start(). Filters name them `logged.lr`."""
         known = {}
         for more in what + (values,):
             known.update(_recordable(_settings_of(more)))
@@ -365,11 +357,11 @@ class Trial:
             self._tell("run", "%s=%s" % (name, value), {"settings": {name: value}})
 
     def phase(self, name):
-        """Names what happens now ("loading data"); shown live, not recorded."""
+        """Shows what happens now ("loading data") in the live display. It is not recorded."""
         self._tell("phase", name, {"name": str(name)})
 
     def progress(self, done, total=0):
-        """How far; shown live, not recorded."""
+        """Shows the progress in the live display. It is not recorded."""
         if not self._link or os.getpid() != self._pid or self._ended:
             return
         with self._lock:
@@ -381,7 +373,7 @@ class Trial:
                 self._flush()
 
     def skip(self, why):
-        """Ends the script: it cannot run here (no GPU, no data). Recorded as skipped, not failed."""
+        """Ends the script as skipped, because it cannot run here (for example without a GPU)."""
         self._stop("skipped", why, 0)
 
     def fail(self, why):
@@ -389,11 +381,11 @@ class Trial:
         self._stop("failed", why, 1)
 
     def diverged(self, why="the loss is not finite"):
-        """Ends the script: the training diverged, which is a result and not a fault."""
+        """Ends the script as diverged, which is a result and not a failure."""
         self._stop("diverged", why, 0)
 
     def end(self):
-        """Ends the run, once; the end of the script and of a `with` block do it too."""
+        """Ends the run. The end of the script or of a `with` block does so, too."""
         if self._ended or os.getpid() != self._pid:
             return
         if self._exit_status not in (None, 0) and self._is_owner():
@@ -1641,8 +1633,8 @@ def _write_csv(path, header, lines):
 
 class Run(dict):
     """A recorded run: its fields as items (`run["key"]`, `run["state"]`, `run["wall_s"]`), and the
-    parameters, results and last values of metrics as `run.params`, `run.results`, `run.metrics`. A
-    bare name that is no field is looked up in these three: `run["lr"]`, `run["loss"]`."""
+    parameters, results and last values of metrics as `run.params`, `run.results`, `run.metrics`, or
+    shorter `run["lr"]`, `run["loss"]`."""
 
     def __missing__(self, name):
         for scope in ("param", "result", "metric"):
@@ -1676,7 +1668,7 @@ class Run(dict):
 
 
 class Runs(list):
-    """Recorded runs. `to_pandas()` is a DataFrame of them, a column for each name."""
+    """A list of recorded runs. `to_pandas()` makes a DataFrame of it."""
 
     def to_pandas(self):
         import pandas
@@ -1697,10 +1689,9 @@ def runs(where=None, *, experiment=None, recipe=None, db=None):
 
 
 def best(metric, *, where=None, by=None, minimize=None, experiment=None, recipe=None, db=None):
-    """The settings ranked by a metric, the best one first, as `orch best` has them: a list of dicts
-    with `settings` (the parameters that vary), `mean`, `n`, `low`, `high`, `runs` and others. Runs
-    that `orch best` ranks apart follow each other. `minimize=True` or `False` decides the direction
-    where the metric has none."""
+    """The settings ranked by a metric, the best one first, as by `orch best`: a list of dicts with
+    `settings` (the parameters that vary), `mean`, `n`, `low`, `high`, `runs` and others. Give
+    `minimize=True` or `False` if the metric declares no direction."""
     words = ["best", metric, "--json"]
     by = by if by is None or isinstance(by, str) else ",".join(by)
     options = (("where", where), ("by", by), ("experiment", experiment), ("recipe", recipe))
@@ -1723,10 +1714,10 @@ class Study:
             with study.trial() as t:
                 t.log(accuracy=train(t.lr, t.opt))
 
-    The results so far are the runs of the experiment in the store: a program that was killed goes on.
+    After a crash, start the program again: the search goes on with the runs in the store.
 
-    With `population=8` a trial goes on from an earlier one (population-based training): `t.inherited`
-    has the paths of that trial's artifacts by their names, and is empty where a trial begins anew."""
+    With `population=8` a trial continues from an earlier one (population-based training): `t.inherited`
+    maps the names of that trial's artifacts to their paths. It is empty if the trial begins anew."""
 
     def __init__(self, space, search, experiment="study", seed=0, sampler=None, population=None):
         ranges = {name: text if isinstance(text, str) else "choice(%s)" % ", ".join(map(str, text))
@@ -1738,7 +1729,7 @@ class Study:
         self._words += ["--population=%d" % population] if population else []
 
     def trial(self, **params):
-        """Begins the next run: its parameters are the setting that was chosen, and `params`."""
+        """Begins the next run. Its parameters are the chosen setting, and `params`."""
         self._open = [pair for pair in self._open if not pair[0]._ended]
         told = _ask(*self._words, *("--pending=%s" % text for _, text in self._open))
         setting = told["setting"]
@@ -1754,14 +1745,13 @@ class Study:
 
 
 def study(space, search, *, experiment="study", seed=0, sampler=None, population=None):
-    """A search over `space`, a dict of ranges as `orch try -x` has them or lists of choices, for a metric
-    ("max accuracy"), whose trials this program runs (Study)."""
+    """Begins a search (Study). `space` maps parameters to ranges, such as "loguniform(1e-4, 1)", or to
+    lists of choices. `search` is for example "max accuracy"."""
     return Study(space, search, experiment, seed, sampler, population)
 
 
 class Table(Runs):
-    """A table of a report: a list of dicts, which `to_pandas()` makes a DataFrame; a notebook shows
-    it as people read it."""
+    """A table of a report: a list of dicts. `to_pandas()` makes a DataFrame of it."""
 
     def __init__(self, block):
         super().__init__(block["rows"])
@@ -1790,7 +1780,7 @@ class Section(dict):
 
     @property
     def answer(self):
-        """The sentence with which it begins, or None."""
+        """The sentence with which the section begins, or None."""
         return next((b["text"] for b in self["blocks"] if b["kind"] == "answer"), None)
 
     @property
@@ -1799,7 +1789,7 @@ class Section(dict):
 
     @property
     def charts(self):
-        """The data of its charts: title, axes and series with their points."""
+        """The data of the section's charts: title, axes and series with their points."""
         return [b["chart"] for b in self["blocks"] if "chart" in b]
 
     def _repr_html_(self):
@@ -1837,7 +1827,7 @@ def _picture_html(picture):
 
 
 class Report(list):
-    """The sections of a report; a notebook shows answers, tables and charts."""
+    """The sections of a report. A notebook shows its answers, tables and charts."""
 
     def __getitem__(self, key):
         """By number, or the sections of a question, or with that title: report["1.1c"]."""
@@ -1850,8 +1840,8 @@ class Report(list):
 
 
 def report(recipe, *options, only=None, db=None):
-    """A recipe's report, computed from the store: Report, a list of its sections (Section). `only`
-    is a question or a list ("1.1c", "1"); `options` are those of `orch report` ("-p", "course")."""
+    """Computes a recipe's report from the store: a list of sections (Section). `only` is a question
+    or a list of questions ("1.1c"); `options` are those of `orch report` ("-p", "course")."""
     words = ["report", os.fspath(recipe), *options, "--json", "--drawn"]
     for question in [only] if isinstance(only, str) else only or []:
         words += ["--only", question]
@@ -1900,17 +1890,14 @@ _LAYOUTS_MAX = 16
 
 def export_ops(model, inputs, path, *, train=True, batch_axis=None):
     """Writes the operators of a PyTorch model with their shapes, types and parameters, for
-    `orch predict --net FILE` and `orch net show FILE`. Nothing is computed: the model runs on fake
-    tensors, which have shapes and no values, so a model of 70 billion parameters that was made with
-    `torch.device("meta")` needs no memory. PyTorch 1.13 or later.
+    `orch predict --net FILE` and `orch net show FILE`. Nothing is computed, so a model that was made
+    with `torch.device("meta")` needs no memory. It needs PyTorch 1.13 or later.
 
     `inputs` is a tensor, a tuple of the model's arguments, or a dict of its named arguments, with the
-    sizes of a step; only shapes and types are read. `path` ends in .jsonl. The model is traced in
-    training mode, with its dropout, unless `train=False`. The batch, and the length of sequences of
-    tokens, stay open where every operator grows in proportion to them: orch's --batch and --tokens set
-    them. Otherwise the file says that they are fixed, and why. The batch is the first axis, or the
-    second where the first counts the steps of a recurrent layer or the tokens of attention;
-    `batch_axis` says it: an axis, or a tuple with one for each tensor (None: it has no batch)."""
+    sizes of a step; only shapes and types are read. `path` ends in .jsonl. The model is exported in
+    training mode, unless `train=False`. If possible, `orch predict --batch` and `--tokens` can set other
+    sizes later; otherwise the file says why not. If the batch is not the first axis, set `batch_axis`:
+    an axis, or a tuple with one axis for each tensor (None: it has no batch)."""
     path = os.fspath(path)
     if not path.endswith(".jsonl"):
         raise Error("orch: cannot export to '%s'\n  hint: use a name that ends in .jsonl" % path)
