@@ -80,10 +80,10 @@ static bool has_no_auto_repeats(const struct orch_plan *plan, GError **error)
         const struct orch_plan_item *item = &plan->items[i];
         if (!plan->options.executor || !item->cell->wanted || !item->cell->experiment->repeats)
             continue;
-        orch_error_set(error, ORCH_ERROR_USAGE, "give 'repeat' a number",
-                       "option '--executor': experiment '%s' has 'repeat: auto', whose number of "
-                       "repeats is not known before it runs",
-                       item->cell->experiment->name);
+        orch_error_set(
+            error, ORCH_ERROR_USAGE, "give 'repeat' a number",
+            "option '--executor' needs a number of repeats, but experiment '%s' has 'repeat: auto'",
+            item->cell->experiment->name);
         return false;
     }
     return true;

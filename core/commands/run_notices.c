@@ -302,9 +302,9 @@ static void print_silent(struct orch_cli *cli, const struct run_notices *notices
                               "'metrics_on: both' in a recipe, reads it",
                               unheard);
     orch_cli_warn(cli,
-                  "%u trial%s ended well and recorded no metric (%s)\n  hint: 'orch log %s' shows "
-                  "what was printed; 'orch help printed-values' says which values orch reads%s",
-                  trials, orch_plural(trials), run, run, more);
+                  "%u trial%s ended well and recorded no metric (%s)\n  hint: 'orch help "
+                  "printed-values' says which values orch reads%s",
+                  trials, orch_plural(trials), run, more);
 }
 
 static void print_losses(struct orch_cli *cli, const struct run_notices *notices)

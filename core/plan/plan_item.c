@@ -161,8 +161,8 @@ static bool machine_fits(struct orch_plan *plan, struct orch_plan_item *item)
         instances += ((const struct orch_gpu_device *)machine->gpus->pdata[i])->is_mig;
     if (gpus > 1 && gpus > machine->gpus->len - instances)
         return skip(item, ORCH_PLAN_LACKS_GPU,
-                    g_strdup_printf("needs %u GPUs; %u of this machine's %u are MIG instances, of "
-                                    "which CUDA gives a process only one",
+                    g_strdup_printf("needs %u GPUs; %u of this machine's %u are MIG instances, and "
+                                    "a process can use only one of those",
                                     gpus, instances, machine->gpus->len));
     if (experiment->memory_bytes > machine->memory_bytes) {
         g_autofree char *wanted = orch_bytes_format(experiment->memory_bytes);

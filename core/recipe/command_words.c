@@ -43,8 +43,9 @@ static bool add_setting(GPtrArray *settings, const char *text, bool is_swept, GE
     const char *equals = text + length + type;
     if (!length || *equals != '=') {
         orch_error_set(error, ORCH_ERROR_USAGE, "for example -x lr=0.1,0.01",
-                       "'%s' is not of the form PARAM=VALUE, where PARAM has letters, digits and "
-                       "_ . - / @ + and begins with a letter or _",
+                       strchr(text, '=') ? "'%s': a name begins with a letter or _; letters, "
+                                           "digits and _ . - / @ + may follow"
+                                         : "'%s' is not PARAM=VALUE",
                        text);
         return false;
     }

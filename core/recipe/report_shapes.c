@@ -128,10 +128,9 @@ static char *declare_hint(const struct report_item *item, const char *name)
         const struct orch_manifest *manifest =
             ((const struct recipe_experiment *)item->experiments->pdata[i])->manifest;
         if (manifest->any_metric)
-            return g_strdup_printf(
-                "plugin '%s' takes any metric: declare those that the report shows, for example "
-                "'metrics: { %s: { better: max, step: epoch } }' instead of 'metrics: any'",
-                manifest->name, name);
+            return g_strdup_printf("declare it in plugin '%s', for example metrics: { %s: { "
+                                   "better: max, step: epoch } }",
+                                   manifest->name, name);
     }
     return NULL;
 }

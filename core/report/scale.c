@@ -206,7 +206,8 @@ char *orch_scale_why_small(const struct orch_scale *scale, const struct orch_rep
     }
     unsigned differing = append_settings(why, &here, &full);
     if (differing > SETTINGS_MAX)
-        g_string_append_printf(why, "; and %u other settings", differing - SETTINGS_MAX);
+        g_string_append_printf(why, "; and %u other setting%s", differing - SETTINGS_MAX,
+                               orch_plural(differing - SETTINGS_MAX));
     side_clear(&here);
     side_clear(&full);
     return why->len ? g_strdup_printf(ORCH_SCALE_ASKS " %s", why->str) : NULL;

@@ -22,7 +22,7 @@ R
 plugin any
 fails 2 orch check r.recipe
 says "unknown metric 'reward' in the report"
-says "hint: plugin 'p' takes any metric: declare those that the report shows, for example 'metrics: { reward: { better: max, step: epoch } }'"
+says "hint: declare it in plugin 'p', for example metrics: { reward: { better: max, step: epoch } }"
 plugin '{ reward: { better: max, step: epoch } }'
 ok orch check r.recipe
 ok orch run r.recipe -q
@@ -32,11 +32,11 @@ plugin '{ reward: { better: max, step: epoch }, other: max }'
 sed -i 's/mean reward/mean rewrd/' r.recipe
 fails 2 orch check r.recipe
 says "did you mean 'reward'"
-says_not 'takes any metric'
+says_not 'declare it in plugin'
 # with another plugin of any metric, a name that is nearly one is a misspelling
 printf 'plugin: q\ncommand: [sh, -c, "echo reward 1"]\nmetrics: any\n' >q.plugin
 sed -i 's/^  e: .*/&\n  f: { plugin: .\/q.plugin }/; s/x: epoch/x: epoh/' r.recipe
 fails 2 orch check r.recipe
 says "did you mean 'epoch'"
 says "did you mean 'reward'"
-says_not 'takes any metric'
+says_not 'declare it in plugin'

@@ -126,7 +126,7 @@ says '10 done'
 
 # refused, with the column
 fails 2 orch run t.recipe --executor slurm
-says 'whose number of repeats is not known before it runs'
+says 'needs a number of repeats'
 recipe '    repeat: auto(ci=2%)'
 fails 2 orch check t.recipe
 says "'repeat: auto' needs 'metric', because this experiment is not a search"

@@ -55,7 +55,7 @@ sees MIG-fake-0 one
 ok orch doctor
 has 'A100-SXM4-40GB MIG 1g.5gb, 5.0 GiB'
 ok orch plan g.recipe two --force
-has 'MIG instances, of which CUDA gives a process only one'
+has 'MIG instances, and a process can use only one of those'
 CUDA_VISIBLE_DEVICES=MIG-fake-2 sees MIG-fake-2 one
 CUDA_VISIBLE_DEVICES=0 sees MIG-fake-0 one
 ok orch run g.recipe one --force -q
