@@ -16,7 +16,7 @@ static const struct orch_yaml *get_scalar(struct recipe_draft *draft, const stru
         return NULL;
     if (node->kind == ORCH_YAML_SCALAR && !orch_yaml_is_null(node))
         return node;
-    orch_recipe_error_at(draft, node, NULL, "'%s' takes one value, found %s", key,
+    orch_recipe_error_at(draft, node, NULL, "'%s' must be one value, found %s", key,
                          orch_recipe_node_kind(node));
     return NULL;
 }
@@ -129,7 +129,7 @@ const struct orch_yaml *orch_recipe_get_map(struct recipe_draft *draft, const st
     if (node->kind == ORCH_YAML_MAP)
         return node;
     g_autofree char *hint = g_strdup_printf("write '%s: { NAME: ... }'", key);
-    orch_recipe_error_at(draft, node, hint, "'%s' takes a map (name: value), found %s", key,
+    orch_recipe_error_at(draft, node, hint, "'%s' must be a map (name: value), found %s", key,
                          orch_recipe_node_kind(node));
     return NULL;
 }
@@ -146,7 +146,7 @@ GPtrArray *orch_recipe_texts_of(struct recipe_draft *draft, const struct orch_ya
             g_ptr_array_add(texts, item);
             continue;
         }
-        orch_recipe_error_at(draft, item, NULL, "'%s' takes a text or a list of texts, found %s",
+        orch_recipe_error_at(draft, item, NULL, "'%s' must be a text or a list of texts, found %s",
                              key, orch_recipe_node_kind(item));
         g_ptr_array_unref(texts);
         return NULL;

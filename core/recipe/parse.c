@@ -135,7 +135,7 @@ void orch_recipe_parse(struct recipe_draft *draft)
     const struct orch_yaml *root = draft->root;
     if (root->kind != ORCH_YAML_MAP) {
         orch_recipe_error_at(draft, root, "begin the file with 'format: 1'",
-                             "a recipe is a map (key: value), found %s",
+                             "a recipe must be a map (name: value), found %s",
                              orch_recipe_node_kind(root));
         return;
     }

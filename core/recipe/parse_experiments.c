@@ -341,7 +341,7 @@ void orch_recipe_read_experiments(struct recipe_draft *draft)
         }
         if (value->kind != ORCH_YAML_MAP)
             orch_recipe_error_at(draft, value, "write 'plugin: NAME' below the experiment's name",
-                                 "experiment '%s' takes a map, found %s", key->text,
+                                 "experiment '%s' must be a map, found %s", key->text,
                                  orch_recipe_node_kind(value));
         unsigned before = draft->diags->error_count;
         read_experiment(draft, value, experiment);

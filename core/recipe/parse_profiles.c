@@ -55,7 +55,7 @@ static void read_parts(struct recipe_draft *draft, const struct orch_yaml *map,
             continue;
         }
         if (value->kind != ORCH_YAML_MAP)
-            orch_recipe_error_at(draft, value, NULL, "'%s' must be a map (key: value), found %s",
+            orch_recipe_error_at(draft, value, NULL, "'%s' must be a map (name: value), found %s",
                                  key->text, orch_recipe_node_kind(value));
         g_autofree char *where =
             g_strdup_printf("profile '%s', experiment '%s'", profile->name, key->text);
@@ -79,7 +79,7 @@ static void read_all(struct recipe_draft *draft)
                                *value = orch_recipe_value_at(map, i);
         orch_recipe_check_name(draft, key, "a profile");
         if (value->kind != ORCH_YAML_MAP && !orch_yaml_is_null(value))
-            orch_recipe_error_at(draft, value, NULL, "profile '%s' takes a map, found %s",
+            orch_recipe_error_at(draft, value, NULL, "profile '%s' must be a map, found %s",
                                  key->text, orch_recipe_node_kind(value));
         struct recipe_profile *profile = g_new0(struct recipe_profile, 1);
         profile->key = key;

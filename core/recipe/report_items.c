@@ -92,7 +92,7 @@ static void check_key(struct report_item *item, const struct orch_report_kind *k
         return;
     }
     if (node->kind == ORCH_YAML_LIST && !orch_report_takes_list(row->shape)) {
-        orch_recipe_error_at(item->draft, node, NULL, "'%s' takes one value, found a list",
+        orch_recipe_error_at(item->draft, node, NULL, "'%s' must be one value, found a list",
                              row->name);
         return;
     }
@@ -259,7 +259,7 @@ static bool spec_fits(struct recipe_draft *draft, const struct orch_report_kind 
         (!is_text && spec->kind == ORCH_YAML_MAP))
         return true;
     orch_recipe_error_at(draft, spec, "see 'Report' in 'orch help recipes'",
-                         "'%s' takes %s, found %s", kind->name, is_text ? "a text" : "a map",
+                         "'%s' must be %s, found %s", kind->name, is_text ? "a text" : "a map",
                          orch_recipe_node_kind(spec));
     return false;
 }
@@ -268,7 +268,7 @@ static void read_item(struct recipe_draft *draft, const struct orch_yaml *map)
 {
     if (map->kind != ORCH_YAML_MAP) {
         orch_recipe_error_at(draft, map, "write '- { title: ..., table: { ... } }'",
-                             "a report item is a map, found %s", orch_recipe_node_kind(map));
+                             "a report item must be a map, found %s", orch_recipe_node_kind(map));
         return;
     }
     struct orch_report_item *item = g_new0(struct orch_report_item, 1);
@@ -321,7 +321,7 @@ void orch_recipe_read_report(struct recipe_draft *draft)
     const struct orch_yaml *list = orch_yaml_get(draft->root, "report");
     if (list && list->kind != ORCH_YAML_LIST && !orch_yaml_is_null(list))
         orch_recipe_error_at(draft, list, "begin each item with '- '",
-                             "'report' takes a list, found %s", orch_recipe_node_kind(list));
+                             "'report' must be a list, found %s", orch_recipe_node_kind(list));
     guint count = list && list->kind == ORCH_YAML_LIST ? list->items->len : 0;
     if (count > RECIPE_REPORT_MAX)
         orch_recipe_error_at(draft, list, "split the recipe",

@@ -406,7 +406,7 @@ void orch_report_check_reference(struct report_item *item, const struct orch_yam
     for (guint i = 0; node->kind == ORCH_YAML_LIST && i < node->items->len; i++) {
         const struct orch_yaml *one = node->items->pdata[i];
         if (one->kind == ORCH_YAML_LIST)
-            orch_recipe_error_at(item->draft, one, NULL, "'reference' takes numbers or maps");
+            orch_recipe_error_at(item->draft, one, NULL, "'reference' must be numbers or maps");
         else
             orch_report_check_reference(item, one);
     }

@@ -129,7 +129,7 @@ static bool read_node(struct recipe_draft *draft, const struct recipe_experiment
     orch_recipe_error(
         draft, place,
         node->kind == ORCH_YAML_LIST ? "to run every value, put the list under 'sweep:'" : NULL,
-        "parameter '%s' (%s) takes %s, found %s", spec->name, type,
+        "parameter '%s' (%s) must be %s, found %s", spec->name, type,
         is_list ? "a list" : "one value", orch_recipe_node_kind(node));
     return false;
 }
@@ -276,7 +276,7 @@ static bool sweep_is_list(struct recipe_draft *draft, const struct recipe_settin
         orch_recipe_error(
             draft, place,
             is_text ? "write one value under 'with:', several as a list: [a, b]" : VALUES_HINT,
-            "%s '%s' takes a list, found %s", under, setting->name, orch_recipe_node_kind(node));
+            "%s '%s' must be a list, found %s", under, setting->name, orch_recipe_node_kind(node));
     return false;
 }
 

@@ -191,7 +191,7 @@ bad 'compare: { predicted: tune, measured: feature, by: lr }' "'compare' needs '
 bad 'compare: { predicted: tuen, measured: feature, by: lr, value: final }' "unknown metric 'tuen'"
 bad 'compare: { predicted: guess, measured: images_per_s, baseline: tune, by: lr }' 'takes either a baseline or'
 bad 'compare: { by: lr }' "'compare' needs 'value'"
-bad 'student: { text: x }' "'student' takes a text"
+bad 'student: { text: x }' "'student' must be a text"
 bad 'collaborators: { by: lrr }' "unknown parameter 'lrr'"
 # the same table over any runs, without a recipe
 ok orch table --rows lr --columns mode --value 'result final' --format tsv

@@ -120,8 +120,8 @@ static void test_structure_errors(void **state)
 {
     (void)state;
     static const struct error_case cases[] = {
-        {"- 1\n",
-         "1:1 a recipe is a map (key: value), found a list | begin the file with 'format: 1'\n"},
+        {"- 1\n", "1:1 a recipe must be a map (name: value), found a list | begin the file with "
+                  "'format: 1'\n"},
         {"recipe: t\nexperiments: { a: { plugin: train } }\n",
          "1:1 the recipe has no 'format' | begin the file with 'format: 1'\n"},
         {"format: 2\nrecipe: t\nexperiments: { a: { plugin: train } }\n",
@@ -130,7 +130,8 @@ static void test_structure_errors(void **state)
         {HEAD, "1:1 a recipe needs 'experiments'\n"},
         {HEAD "experiments: {}\n", "3:1 'experiments' is empty\n"},
         {HEAD "experiments:\n", "3:1 'experiments' is empty\n"},
-        {HEAD "experiments: [a]\n", "3:14 'experiments' takes a map (name: value), found a list\n"},
+        {HEAD "experiments: [a]\n",
+         "3:14 'experiments' must be a map (name: value), found a list\n"},
         {HEAD "experimentz: {}\nexperiments: { a: { plugin: train } }\n",
          "3:1 unknown key 'experimentz' in the recipe | did you mean 'experiments'?\n"},
         {HEAD "experiments: { a: { plugin: train, params: {} } }\n",
@@ -140,9 +141,9 @@ static void test_structure_errors(void **state)
         {HEAD "experiments: { best: { plugin: train } }\n",
          "3:16 'best' cannot be the name of an experiment, because ${best...} already has a "
          "meaning\n"},
-        {HEAD "experiments: { a: train }\n",
-         "3:16 experiment 'a' has neither a plugin nor a program\n3:19 experiment 'a' takes a map, "
-         "found a text\n"},
+        {HEAD "experiments: { a: train }\n", "3:16 experiment 'a' has neither a plugin nor a "
+                                             "program\n3:19 experiment 'a' must be a map, "
+                                             "found a text\n"},
         {HEAD "experiments: { a: { plugin: trains } }\n",
          "3:29 no plugin 'trains' | see 'orch plugin ls'\n"},
         {HEAD "experiments: { a: { plugin: train }, a: { plugin: train } }\n",
@@ -175,11 +176,11 @@ static void test_value_errors(void **state)
          "plugin "
          "show train'\n"},
         {HEAD "experiments: { a: { plugin: train, with: { lr: [0.1] } } }\n",
-         "3:48 parameter 'lr' (real) takes one value, found a list | to run every value, put the "
+         "3:48 parameter 'lr' (real) must be one value, found a list | to run every value, put the "
          "list "
          "under 'sweep:'\n"},
         {HEAD "experiments: { a: { plugin: train, with: { lr: { x: 1 } } } }\n",
-         "3:48 parameter 'lr' (real) takes one value, found a map\n"},
+         "3:48 parameter 'lr' (real) must be one value, found a map\n"},
         {HEAD "experiments: { a: { plugin: train, with: { lr: } } }\n",
          "3:44 parameter 'lr' (real) has no value here\n"},
         {HEAD
@@ -241,7 +242,8 @@ static void test_sweep_errors(void **state)
         {HEAD "experiments: { a: { plugin: train, sweep: { lr: [] } } }\n",
          "3:49 sweep 'lr' is empty\n"},
         {HEAD "experiments: { a: { plugin: train, sweep: { lr: 0.1 } } }\n",
-         "3:49 sweep 'lr' takes a list, found a text | write one value under 'with:', several as a "
+         "3:49 sweep 'lr' must be a list, found a text | write one value under 'with:', several as "
+         "a "
          "list: [a, b]\n"},
         {HEAD "experiments: { a: { plugin: train, sweep: { lr: 'uniform(0, 1)' } } }\n",
          "3:49 sweep 'lr' needs a list of values\n"},
@@ -368,15 +370,15 @@ static void test_report_errors(void **state)
          "}\nreport:\n- " text "\n"
     static const struct error_case cases[] = {
         {HEAD "experiments: { a: { plugin: train } }\nreport: {}\n",
-         "4:9 'report' takes a list, found a map\n"},
-        {ITEM("text"), "5:3 a report item is a map, found a text\n"},
+         "4:9 'report' must be a list, found a map\n"},
+        {ITEM("text"), "5:3 a report item must be a map, found a text\n"},
         {ITEM("{ title: x }"), "5:3 a report item has no content\n"},
         {ITEM("{ tabel: { rows: lr } }"),
          "5:5 unknown key 'tabel' in a report item | did you mean 'table'?\n"},
         {ITEM("{ text: x, work: }"),
          "5:14 a report item must have exactly one kind, found 'text' and 'work'\n"},
-        {ITEM("{ table: lr }"), "5:12 'table' takes a map, found a text\n"},
-        {ITEM("{ text: [x] }"), "5:11 'text' takes a text, found a list\n"},
+        {ITEM("{ table: lr }"), "5:12 'table' must be a map, found a text\n"},
+        {ITEM("{ text: [x] }"), "5:11 'text' must be a text, found a list\n"},
         {ITEM("{ table: { rows: lr } }"), "5:12 'table' needs 'value'\n"},
         {ITEM("{ table: { rows: lrs, value: count } }"),
          "5:20 unknown parameter 'lrs' in the report | did you mean 'lr'?\n"},
@@ -397,7 +399,8 @@ static void test_report_errors(void **state)
         {ITEM("{ plot: { x: epoch, y: loss, kind: pie } }"), "5:38 unknown kind of plot 'pie'\n"},
         {ITEM("{ plot: { x: epoch, y: loss, log_y: maybe } }"),
          "5:39 'maybe' is not true or false\n"},
-        {ITEM("{ plot: { x: [epoch, lr], y: loss } }"), "5:16 'x' takes one value, found a list\n"},
+        {ITEM("{ plot: { x: [epoch, lr], y: loss } }"),
+         "5:16 'x' must be one value, found a list\n"},
         {ITEM("{ images: { artifact: sample } }"),
          "5:25 unknown artifact 'sample' in the report | did you mean 'samples'?\n"},
         {ITEM("{ points: many, work: }"), "5:13 'points': 'many' is not a number\n"},
@@ -415,14 +418,15 @@ static void test_kind_errors(void **state)
         {A(", program: 'x \"y'"),
          "3:45 'program' cannot be read as a command: a quote is not closed\n"},
         {A(", program: ''"), "3:45 'program' is empty\n"},
-        {A(", program: { x: 1 }"), "3:45 'program' takes a text or a list of texts, found a map\n"},
+        {A(", program: { x: 1 }"),
+         "3:45 'program' must be a text or a list of texts, found a map\n"},
         {A(", program: [python3, '${nett}']"), "3:55 plugin 'train' has no parameter 'nett'\n"},
-        {A(", repeat: [1, 2]"), "3:44 'repeat' takes one value, found a list\n"},
-        {A(", inputs: { x: 1 }"), "3:44 'inputs' takes a text or a list of texts, found a map\n"},
+        {A(", repeat: [1, 2]"), "3:44 'repeat' must be one value, found a list\n"},
+        {A(", inputs: { x: 1 }"), "3:44 'inputs' must be a text or a list of texts, found a map\n"},
         {HEAD "profiles: { p: { experiments: { a: 3 } } }\nexperiments: { a: { plugin: train } }\n",
-         "3:36 'a' must be a map (key: value), found a text\n"},
+         "3:36 'a' must be a map (name: value), found a text\n"},
         {HEAD "profiles: { p: 3 }\nexperiments: { a: { plugin: train } }\n",
-         "3:16 profile 'p' takes a map, found a text\n"},
+         "3:16 profile 'p' must be a map, found a text\n"},
         {HEAD
          "experiments: { s: { plugin: script, with: { x: 1 }, resources: { memory: 1MiB } } }\n",
          "3:74 'memory': plugin 'script' needs at least 1.0 GiB\n"},
