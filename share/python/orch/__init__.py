@@ -585,8 +585,8 @@ class Trial:
         self.key = self._link.key
         if self._folder:
             self._folder = os.path.join(self._folder, "run-%d" % number)
-        print("orch: start() was called before in this trial: this call makes a run of its own, %s, "
-              "stored when the trial ends" % self.key[-8:], file=sys.stderr, flush=True)
+        print("orch: this further start() of the trial begins a run of its own, %s, which is stored when "
+              "the trial ends" % self.key[-8:], file=sys.stderr, flush=True)
 
     def _tell_about(self, about):
         """What start() was given and the trial does not know."""
@@ -933,8 +933,7 @@ class _Recorder(_Sender):
         if not program:
             raise Error(
                 "orch: no program 'orch' on the PATH to record this run with\n"
-                "  hint: put the folder of 'orch' on the PATH, set ORCH_PROGRAM=/path/to/orch, or "
-                "set ORCH_RECORD=off to record nothing")
+                "  hint: put its folder on the PATH, or set ORCH_RECORD=off to record nothing")
         try:
             self._process = subprocess.Popen(
                 [program, "record", "--begin"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -1082,7 +1081,7 @@ def _open_events(path):
     """The descriptor of the file of a further run, which one of this trial's processes made."""
     if os.path.dirname(os.path.dirname(path)) != _trial_runs():
         raise Error("orch: ORCH_JOIN names '%s', which is no run of this trial\n"
-                    "  hint: unset ORCH_JOIN, or set it as run.environment has it" % path)
+                    "  hint: unset ORCH_JOIN" % path)
     return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW)
 
 
@@ -1093,7 +1092,7 @@ def _open_pipe(path, waits=False):
         if not _is_own_pipe(os.lstat(path)):
             raise Error(
                 "orch: ORCH_JOIN names '%s', which is not a pipe that your own run made\n"
-                "  hint: unset ORCH_JOIN, or set it as run.environment has it" % path)
+                "  hint: unset ORCH_JOIN" % path)
         fd = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
     except (OSError, ValueError):
         raise Error(
@@ -1138,8 +1137,7 @@ def _connect():
     if _trial_runs() is None:
         if problem:
             raise Error(
-                "orch: ORCH_EVENTS is '%s', which is %s\n  hint: unset ORCH_EVENTS: 'orch run' and "
-                "'orch try' set it for the programs that they start" % (events[:100], problem))
+                "orch: ORCH_EVENTS is '%s', which is %s\n  hint: unset ORCH_EVENTS" % (events[:100], problem))
         return _Link(int(events)), 1
     number = _claim()
     if number > 1:
@@ -1211,8 +1209,8 @@ def _say_silent():
     key = os.environ.get("ORCH_OPEN_RUN")
     if key and _is_child() and "silent" not in _hooked:
         _hooked.add("silent")
-        print("orch: this worker records nothing, because its parent process records run %s; call start() "
-              "only in the workers, or log in the parent what they return" % key[-8:], file=sys.stderr,
+        print("orch: this worker records nothing, because its parent process records run %s; log in the "
+              "parent what the workers return" % key[-8:], file=sys.stderr,
               flush=True)
 
 
@@ -1865,8 +1863,7 @@ def _ask(*words, db=None):
     """What a command of orch prints, as JSON."""
     program = _program()
     if not program:
-        raise Error("orch: no program 'orch' on the PATH\n  hint: put its folder on the PATH, or set "
-                    "ORCH_PROGRAM=/path/to/orch")
+        raise Error("orch: no program 'orch' on the PATH\n  hint: put its folder on the PATH")
     command = [program, *words] + (["--db", os.fspath(db)] if db is not None else [])
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE)

@@ -21,8 +21,7 @@ _INSTEAD = {
     "agent": "a search is a recipe or 'orch try --search' ('orch help search')",
     "Api": "orch.runs() and orch.best() read what was recorded ('orch help python')",
     "restore": "read the artifact with 'orch show RUN --artifact NAME'",
-    "use_artifact": "read the artifact with 'orch show RUN --artifact NAME', or name the run as an "
-                    "input of the recipe ('orch help inputs')",
+    "use_artifact": "read the artifact with 'orch show RUN --artifact NAME'",
     "plot": "log a figure of Matplotlib, or a Table, which the page shows",
     "plots": "log a figure of Matplotlib, or a Table, which the page shows",
     "keras": "use orch.callbacks ('orch help python')",
@@ -71,8 +70,7 @@ def init(project=None, config=None, name=None, tags=None, notes=None, mode=None,
         if other not in _ALONE:
             raise _lacks("init(%s=...)" % other)
     if resume == "must" or (id is not None and resume is True):
-        raise orch.Error("orch: orch.wandb cannot continue a run that has ended\n  hint: leave out resume=, "
-                         "and save checkpoints in run.dir ('orch help checkpoints')")
+        raise orch.Error("orch: orch.wandb cannot continue a run that has ended\n  hint: leave out resume=")
     if _run is not None and not reinit:
         return _run
     if _run is not None and reinit != "create_new":
