@@ -161,12 +161,12 @@ struct orch_variant {
                 .help = "set a parameter to one value", .is_of_trial = true),                      \
         ORCH_OPTION(type, member.sweeps, LIST, "sweep", .letter = 'x',                             \
                     .value = "[EXP.]PARAM=A,B,...",                                                \
-                    .help = "run every value: lr=0.1,0.01 or n='range(1,8)'"),                     \
+                    .help = "give a parameter several values: lr=0.1,0.01 or n='range(1,8)'"),     \
         ORCH_OPTION(type, member.profile, TEXT, "profile", .letter = 'p', .value = "NAME",         \
                     .help = "use this profile instead of the recipe's default",                    \
                     .is_of_trial = true),                                                          \
         ORCH_OPTION(type, member.part, TEXT, "part", .value = "K/N",                               \
-                    .help = "only every N-th trial: 2/5 runs trials 2, 7, 12, ..."),               \
+                    .help = "only every N-th trial: 2/5 selects trials 2, 7, 12, ..."),            \
         ORCH_OPTION(type, member.smoke, FLAG, "smoke",                                             \
                     .help = "quick test: two steps on synthetic data, nothing is recorded")
 

@@ -25,7 +25,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct ls_options, runs.state, TEXT, "state", .value = "STATE",
                 .help = "only runs in this state (ok, failed, crashed, ...)"),
     ORCH_OPTION(struct ls_options, metrics, LIST, "metric", .letter = 'm', .value = "NAME",
-                .help = "add a column: the last value of this metric, or this result"),
+                .help = "add a column with this metric or result"),
     ORCH_OPTION(struct ls_options, limit, TEXT, "limit", .letter = 'n', .value = "N",
                 .help = "show at most N runs (default 30; 0: all)"),
     ORCH_OPTION(struct ls_options, runs.with_hidden, FLAG, "all", .letter = 'a',
