@@ -48,7 +48,7 @@ static bool may_restore(struct orch_store *store, const struct orch_run *run, GE
     } else if (!may && !problem) {
         g_autofree char *who = orch_who_name(run->who);
         g_autofree char *hint =
-            g_strdup_printf("ask the author to run 'orch rm --undo %s' and 'orch push'", key);
+            g_strdup_printf("ask the author to run 'orch rm --undo %s', and to share this", key);
         orch_error_set(&problem, ORCH_ERROR_USAGE, hint,
                        "run %s was removed by its author %s; only the author can restore the run",
                        key, who);
