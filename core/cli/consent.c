@@ -12,8 +12,8 @@ static bool ask(const char *path, const char *sha256)
 {
     g_autofree char *shown = orch_text_plain(g_strdup(path));
     fprintf(stderr,
-            "The recipe uses a compiled plugin that did not come with orch. It can do anything "
-            "that you can.\n  %s\n  SHA-256 %s\nAlways trust this file? [y/N] ",
+            "This compiled plugin did not come with orch. It can do anything that you can.\n  %s\n "
+            " SHA-256 %s\nAlways trust this file? [y/N] ",
             shown, sha256);
     fflush(stderr);
     char answer[16];
