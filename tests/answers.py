@@ -1014,7 +1014,7 @@ class Section:
                         if abs(error - float(guess.group(2))) > 0.6:
                             self.report.differ.append(f"{self.section['title']}: {row['net']}: shown {cell}, computed {error}")
         for text in [b["text"] for b in self.blocks("answer")]:
-            shown = re.search(r"[Tt]he mean error of the sum of a network's layers is ([-\d.e+]+) %", text)
+            shown = re.search(r"sum of a network's layer times misses the measured time of a batch by ([-\d.e+]+) %", text)
             if shown and errors:
                 self.report.numbers += 1
                 if abs(float(shown.group(1)) - float(numpy.mean(numpy.abs(errors)))) > 0.1 + 0.01 * float(shown.group(1)):  # four digits are printed

@@ -14,8 +14,7 @@ struct note_options {
 
 #define PUBLIC(label)                                                                              \
     ORCH_OPTION(struct note_options, is_public, FLAG, "public",                                    \
-                .help =                                                                            \
-                    "share the " label " when you push your runs (default: only in this store)")
+                .help = "share the " label " when you push your runs")
 
 static const struct orch_option NOTE_OPTIONS[] = {PUBLIC("note"), {0}};
 static const struct orch_option TAG_OPTIONS[] = {
@@ -158,8 +157,7 @@ static int run_name(struct orch_cli *cli, const void *options, GError **error)
 }
 
 #define PRIVACY(thing)                                                                             \
-    " " thing                                                                                      \
-    " stays in this store; --public shares it together with your runs, under your own name."
+    " " thing " stays in this store. --public shares it with your runs, under your name."
 
 const struct orch_command ORCH_COMMAND_NOTE = {
     .name = "note",
@@ -187,10 +185,8 @@ const struct orch_command ORCH_COMMAND_TAG = {
     .max_args = -1,
     .options = TAG_OPTIONS,
     .option_bytes = sizeof(struct note_options),
-    .about =
-        "With FILTER, all matching runs that ended ok or diverged are tagged. --remove removes "
-        "your tag here and, after a push, for others; another user's tag only in this "
-        "store." PRIVACY("A tag"),
+    .about = "With FILTER, orch tags all matching runs that ended ok or diverged. --remove removes "
+             "another user's tag only in this store." PRIVACY("A tag"),
     .examples = "  orch tag @last paper baseline\n"
                 "  orch tag 'lr=0.1' good\n"
                 "  orch tag @last baseline --remove\n"
@@ -207,9 +203,8 @@ const struct orch_command ORCH_COMMAND_NAME = {
     .max_args = 2,
     .options = NAME_OPTIONS,
     .option_bytes = sizeof(struct note_options),
-    .about =
-        "If several runs have the same name, the name means the run that started last. A run has "
-        "only its newest name; only the run's author can give it a public name." PRIVACY("A name"),
+    .about = "A run has one name. If several runs have the same name, the name means the run that "
+             "started last." PRIVACY("A name"),
     .examples = "  orch name @last base\n"
                 "  orch show base\n"
                 "  orch name base --remove",

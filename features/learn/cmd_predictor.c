@@ -54,7 +54,7 @@ static bool check_tables(const struct orch_evaluation_request *r, const struct o
         orch_error_set(error, ORCH_ERROR_USAGE, "add rows below the table's header",
                        "table '%s' has no rows to test on", r->test);
     else if (r->by_group && !varies && e->train->rows)
-        orch_error_set(error, ORCH_ERROR_USAGE, "leave --by-group out, or add rows of other groups",
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave out --by-group",
                        "all rows of '%s' have the same '%s'%s, so no group can be held out",
                        r->train, r->group, e->train->groups_are_gpus ? " or chip" : "");
     else
@@ -231,15 +231,15 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct eval_options, ask.box, TEXT, "box", .value = "grey|black|best",
                 .help = "predict time / roofline time (grey), time (black), or the better of both"),
     ORCH_OPTION(struct eval_options, drop, LIST, "drop", .value = "COLUMN,...",
-                .help = "columns to ignore ('orch help importing')"),
+                .help = "columns to ignore"),
     ORCH_OPTION(struct eval_options, ask.group, TEXT, "group", .value = "COLUMN",
-                .help = "show the errors for each value of this column, too"),
+                .help = "show the errors for each value of this column"),
     ORCH_OPTION(struct eval_options, ask.by_group, FLAG, "by-group",
                 .help = "in cross-validation, hold out all rows that share a value of --group"),
     ORCH_OPTION(struct eval_options, out, TEXT, "output", .letter = 'o', .value = "FILE.csv",
-                .help = "write target, prediction, interval and distance to the training rows"),
+                .help = "write the predictions and their intervals"),
     ORCH_OPTION(struct eval_options, untuned, FLAG, "untuned",
-                .help = "do not search hyperparameters: use each model's first setting"),
+                .help = "do not search hyperparameters"),
     ORCH_OPTION(struct eval_options, seed, INT, "seed", .value = "N",
                 .help = "random seed of folds and models (default 0)"),
     ORCH_OPTION(struct eval_options, format, TEXT, "format", .letter = 'f', .value = "NAME",
@@ -320,9 +320,8 @@ static void print_outcome(struct orch_cli *cli, const struct eval_options *o,
     if (o->format)
         return;
     orch_cli_learned_print(r->learned, 6);
-    printf("trained on %zu rows in %.2f s (with cross-validation and calibration); a prediction "
-           "takes %.1f us a row\n",
-           r->train->rows, r->fit_s, r->predict_us);
+    printf("trained on %zu rows in %.2f s; a prediction takes %.1f us a row\n", r->train->rows,
+           r->fit_s, r->predict_us);
 }
 
 static bool check_options(const struct eval_options *o, GError **error)
@@ -330,7 +329,7 @@ static bool check_options(const struct eval_options *o, GError **error)
     const char *what = !o->ask.train || !o->ask.test
                            ? "options '--train' and '--test' are both needed"
                        : o->ask.group    ? NULL
-                       : o->ask.by_group ? "option '--by-group' needs --group"
+                       : o->ask.by_group ? "option '--by-group' needs '--group'"
                                          : NULL;
     if (!what)
         return orch_cli_format_check(o->format, error);
@@ -393,14 +392,11 @@ const struct orch_command ORCH_COMMAND_PREDICTOR_EVAL = {
     .max_args = 0,
     .options = OPTIONS,
     .option_bytes = sizeof(struct eval_options),
-    .about = "Hyperparameters are chosen by 5-fold cross-validation on the mean relative error, "
-             "and printed; the rows of GPUs with the same chip are in one fold. Test rows whose "
-             "chip, network or "
-             "number of GPUs is not among the training rows are scored separately. orch adds "
-             "columns to both tables: from a column 'gpu', the GPU's peak rates, bandwidth and so "
-             "on; from columns that describe a layer or a network, its operations, bytes and "
-             "roofline time. Columns from which the target could "
-             "be computed are left out with a warning.",
+    .about = "Chooses hyperparameters by 5-fold cross-validation and prints them with the errors "
+             "on the test rows. Test rows whose chip, network or number of GPUs is not among the "
+             "training rows are scored separately. orch adds columns to both tables, such as the "
+             "GPU's peak speed or a layer's number of operations. It leaves out columns from which "
+             "the target could be computed, with a warning.",
     .examples =
         "orch predictor eval --train a.csv --test b.csv --target ms --model boost --group gpu",
     .run = run_eval,

@@ -104,17 +104,17 @@ static const struct orch_option TRAIN_OPTIONS[] = {
     ORCH_OPTION(struct train_options, model, TEXT, "model", .letter = 'm', .value = "NAME",
                 .help = "model: auto, linear, tree, forest, boost, knn, mlp, kernel or grey"),
     ORCH_OPTION(struct train_options, data, LIST, "data", .letter = 'd', .value = "NAME,...",
-                .help = "train on the rows of these tables of measurements, too"),
+                .help = "also train on these imported tables"),
     ORCH_OPTION(struct train_options, no_runs, FLAG, "no-runs",
                 .help = "do not train on the store's runs"),
     ORCH_OPTION(struct train_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
                 .help = "train only on runs that match ('orch help filters')"),
     ORCH_OPTION(struct train_options, drop, LIST, "drop", .value = "COLUMN,...",
-                .help = "columns to ignore ('orch help importing')"),
+                .help = "columns to ignore"),
     ORCH_OPTION(struct train_options, name, TEXT, "name", .letter = 'n', .value = "NAME",
-                .help = "name of the predictor (default: the experiment's or the target's)"),
+                .help = "name of the predictor"),
     ORCH_OPTION(struct train_options, untuned, FLAG, "untuned",
-                .help = "do not search hyperparameters: use each model's first setting"),
+                .help = "do not search hyperparameters"),
     ORCH_OPTION(struct train_options, seed, INT, "seed", .value = "N",
                 .help = "random seed of folds and models (default 0)"),
     {0}};
@@ -122,7 +122,8 @@ static const struct orch_option TRAIN_OPTIONS[] = {
 static void print_baselines(const struct orch_trained *t)
 {
     g_autofree char *last = percent(t->last_known), *specs = percent(t->ratio);
-    orch_cli_print("baselines: time of the nearest measurement %s, scaled by specifications %s; %s",
+    orch_cli_print("errors of the baselines: time of the nearest measurement %s, scaled by "
+                   "specifications %s; %s",
                    last, specs,
                    t->is_used ? "the predictor is better"
                               : "the predictor is not better, so it is not used");
@@ -135,10 +136,7 @@ static void print_use(struct orch_cli *cli, const struct orch_trained *t)
         return;
     g_autofree char *word = orch_cli_shell_word(t->experiment);
     fflush(stdout);
-    orch_cli_info(cli,
-                  "'orch plan' uses this predictor; for one setting: orch predict --experiment %s "
-                  "-x PARAM=VALUE,...",
-                  word);
+    orch_cli_info(cli, "to forecast a run: orch predict --experiment %s -x PARAM=VALUE,...", word);
 }
 
 static bool settle_model(const char *name, struct orch_learn_options *out, GError **error)
@@ -348,14 +346,12 @@ const struct orch_command ORCH_COMMAND_PREDICTOR_TRAIN = {
     .max_args = 0,
     .options = TRAIN_OPTIONS,
     .option_bytes = sizeof(struct train_options),
-    .about =
-        "Runs that ended ok, and whose plugin declares a 'cost' (network, batch, ...), give "
-        "training rows; see 'orch predictor rows'. A script that is no plugin declares no cost. "
-        "From "
-        "such runs, orch learns how their parameters determine their wall time, so choose the runs "
-        "of one experiment with --where. At least 10 rows are needed.\n\nThe best models "
-        "are printed with their errors; --verbose prints all models. A predictor is kept in "
-        "this store only and not shared.",
+    .about = "Trains on the runs that ended ok and whose plugin declares a 'cost' (network, batch, "
+             "...). 'orch predictor rows' lists the rows; at least 10 are needed. For a script of "
+             "your own, choose the runs of one experiment with --where: orch learns their wall "
+             "time from their parameters.\n\n"
+             "The best models are printed with their errors; --verbose prints all models. A "
+             "predictor stays in this store.",
     .examples = "orch predictor train\n"
                 "orch predictor train --where 'experiment = fit'   # a script of your own\n"
                 "orch predictor train --no-runs --data justus-conv --target ms --name conv",

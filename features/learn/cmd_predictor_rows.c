@@ -18,7 +18,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct rows_options, target, TEXT, "target", .letter = 't', .value = "NAME",
                 .help = "step_ms (default), epoch_s, images_per_s, wall_s, or the table's target"),
     ORCH_OPTION(struct rows_options, data, TEXT, "data", .letter = 'd', .value = "NAME",
-                .help = "show the rows of this table of measurements, not those of runs"),
+                .help = "show the rows of this imported table"),
     ORCH_OPTION(struct rows_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
                 .help = "only runs that match ('orch help filters')"),
     ORCH_OPTION(struct rows_options, runs, FLAG, "runs", .help = "show the run of each row"),
@@ -74,18 +74,17 @@ static void print_tally(struct orch_cli *cli, const struct orch_rows_tally *tall
     const struct {
         int64_t count;
         const char *why;
-    } left[] = {
-        {tally->no_cost, "declare no cost (network, batch, ...)"},
-        {tally->shared, "shared the machine with other trials"},
-        {tally->disturbed, "ran while other programs kept the CPUs busy"},
-        {tally->other_libraries,
-         "used another version of LibTorch or PyTorch than the device's newest run"},
-        {tally->other_layouts,
-         "used another memory layout than the network's newest run on the device"},
-        {tally->other_graphs, "ran with CUDA graphs where the network's newest run on the device "
-                              "did not, or the reverse"},
-        {tally->forward, "ran epochs without training the network (no 'training' in the cost)"},
-        {tally->unmeasured, "recorded nothing from which the target can be computed"}};
+    } left[] = {{tally->no_cost, "declare no cost"},
+                {tally->shared, "shared the machine with other trials"},
+                {tally->disturbed, "ran while other programs kept the CPUs busy"},
+                {tally->other_libraries,
+                 "used another version of LibTorch or PyTorch than the device's newest run"},
+                {tally->other_layouts,
+                 "used another memory layout than the network's newest run on the device"},
+                {tally->other_graphs,
+                 "differ from the network's newest run on the device in using CUDA graphs"},
+                {tally->forward, "did not train the network"},
+                {tally->unmeasured, "recorded nothing from which the target can be computed"}};
     orch_cli_info(cli, "%" G_GINT64_FORMAT " row%s of runs that ended ok", tally->rows,
                   orch_plural(tally->rows));
     for (size_t i = 0; i < G_N_ELEMENTS(left); i++)
@@ -153,8 +152,7 @@ static int run_rows(struct orch_cli *cli, const void *options, GError **error)
     const struct rows_options *o = options;
     if (o->data && (o->where || o->runs)) {
         orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two options",
-                       "option '%s' selects runs, so it cannot be combined with --data",
-                       o->where ? "--where" : "--runs");
+                       "option '%s' excludes '--data'", o->where ? "--where" : "--runs");
         return -1;
     }
     if (!orch_cli_format_check(o->format, error))
@@ -183,13 +181,10 @@ const struct orch_command ORCH_COMMAND_PREDICTOR_ROWS = {
     .max_args = 0,
     .options = OPTIONS,
     .option_bytes = sizeof(struct rows_options),
-    .about = "A run gives a row if its plugin declares a cost and the run ended ok, is not "
-             "removed, and had the machine to itself. A run's time is the median of its epochs or "
-             "steps without the first, which warms up. If only the step time, the epoch time or "
-             "the rate was measured, the other two are computed from the batch size, the workers "
-             "and the number of images. "
-             "When the runs of --where declare no cost, the columns are their device and their "
-             "parameters, and the target is wall_s.",
+    .about = "A run gives a row if its plugin declares a cost, and if the run ended ok and had the "
+             "machine to itself. A run's time is the median of its epochs or steps without the "
+             "first. If the runs of --where declare no cost, the columns are their device and "
+             "parameters, and the target is their wall time (wall_s).",
     .examples = "orch predictor rows --runs\n"
                 "orch predictor rows --target epoch_s --where 'recipe = hw4' --format csv >a.csv",
     .run = run_rows,

@@ -103,10 +103,8 @@ static void add_form(struct orch_section *section, const struct orch_regressor *
                     i > 0 && i + ORCH_AIGAUGE_NUMBERS < form->terms->len);
     orch_section_text(section, "%s: y =%s", r->name, text->str);
     if (form->rank < form->terms->len)
-        orch_section_note(
-            section,
-            "(these rows can distinguish %zu of %u terms; the other terms share their weight)",
-            form->rank, form->terms->len);
+        orch_section_note(section, "(these rows determine only %zu of the %u terms)", form->rank,
+                          form->terms->len);
 }
 
 static void add_models(struct orch_section *section, const struct orch_learn_outcome *o)
@@ -124,10 +122,9 @@ static void add_models(struct orch_section *section, const struct orch_learn_out
         add_winner(table, r, false);
     }
     orch_section_table(section, table);
-    orch_section_note(
-        section,
-        "errors on rows that the model was not trained on (%d folds), when predicting %s itself",
-        ORCH_REGRESSORS_FOLDS, o->target);
+    orch_section_note(section,
+                      "errors on rows that the model was not trained on (%d-fold cross-validation)",
+                      ORCH_REGRESSORS_FOLDS);
     for (guint i = 0; i < o->models->len; i++) {
         const struct orch_regressor *r = o->models->pdata[i];
         if (r->form)
@@ -169,13 +166,11 @@ static void add_held(struct orch_section *section, const struct orch_learn_outco
     }
     orch_section_table(section, table);
     bool has_unit = o->unit && *o->unit;
-    orch_section_note(
-        section,
-        "RMSE%s%s%s, mean relative error and share within the 90 %% interval are of rows "
-        "that were not used for training (%s), by model '%s'; '-': too few rows to "
-        "learn from",
-        has_unit ? " (" : "", has_unit ? o->unit : "", has_unit ? ")" : "",
-        o->held->folds > 1 ? "5 folds" : "a fifth of them", o->held_model);
+    orch_section_note(section,
+                      "each cell: RMSE%s%s%s, mean relative error, and share of rows within the 90 "
+                      "%% interval, on rows that model '%s' was not trained on",
+                      has_unit ? " (" : "", has_unit ? o->unit : "", has_unit ? ")" : "",
+                      o->held_model);
 }
 
 /* The best regressor, and what a model that has not seen a group costs. */
@@ -212,11 +207,11 @@ static void add_answer(struct orch_section *section, const struct orch_learn_out
         groups++;
     }
     if (groups)
-        g_string_append_printf(
-            text,
-            "%sMean relative error of one model for all: %.3g %%, and %.3g %% "
-            "for a value of %s that the model was not trained on (mean over %d values)",
-            text->len ? ". " : "", 100 * seen / groups, 100 * unseen / groups, o->hold_out, groups);
+        g_string_append_printf(text,
+                               "%sOne model for all has a mean relative error of %.3g %%, and of "
+                               "%.3g %% for a value of %s that it was not trained on",
+                               text->len ? ". " : "", 100 * seen / groups, 100 * unseen / groups,
+                               o->hold_out);
     if (text->len)
         orch_section_answer(section, "%s", text->str);
 }
@@ -306,11 +301,11 @@ static void add_layerwise(struct orch_section *section, const struct orch_layerw
     }
     orch_section_table(section, table);
     g_autofree char *epoch =
-        o->images ? g_strdup_printf("; an epoch of %" G_GINT64_FORMAT " images", o->images)
+        o->images ? g_strdup_printf("; an epoch has %" G_GINT64_FORMAT " images", o->images)
                   : g_strdup("");
     orch_section_note(section,
-                      "ms of a batch: the sum of its layers' times by '%s'. In brackets: 100 "
-                      "(predicted - measured) / measured%s",
+                      "ms of a batch: the sum of its layers' times by model '%s'. In brackets: "
+                      "error in %% of the measured time%s",
                       o->model, epoch);
 }
 
@@ -329,13 +324,14 @@ static void answer_layerwise(struct orch_section *section, const struct orch_lay
     }
     g_autofree char *left_out =
         o->hold_out && count[1]
-            ? g_strdup_printf(". It is %.3g %% for a value of %s that the model was not trained on",
-                              100 * sum[1] / count[1], o->hold_out)
+            ? g_strdup_printf(
+                  ", and by %.3g %% for a value of %s that the model was not trained on",
+                  100 * sum[1] / count[1], o->hold_out)
             : g_strdup("");
     if (count[0])
         orch_section_answer(section,
-                            "the mean error of the sum of a network's layers is %.3g %% of the "
-                            "measured time of a batch, over %d network%s%s",
+                            "the sum of a network's layer times misses the measured time of a "
+                            "batch by %.3g %% on average over %d network%s%s",
                             100 * sum[0] / count[0], count[0], orch_plural(count[0]), left_out);
 }
 
@@ -477,11 +473,10 @@ static void check_layerwise(struct report_item *item)
     const struct orch_yaml *rows = orch_yaml_get(item->spec, "rows");
     if (!has_tables && !rows)
         orch_recipe_error_at(item->draft, item->spec, "name the artifact with the measured layers",
-                             "'layerwise' needs 'conv' or 'dense', or both, or 'rows'");
+                             "'layerwise' needs 'conv', 'dense' or 'rows'");
     if (rows && (has_tables || orch_yaml_get(item->spec, "hold_out")))
-        orch_recipe_error_at(item->draft, rows,
-                             "leave 'conv', 'dense' and 'hold_out' out, or leave 'rows' out",
-                             "'layerwise' takes either 'rows', or 'conv', 'dense' and 'hold_out'");
+        orch_recipe_error_at(item->draft, rows, "leave out 'rows'",
+                             "'rows' of 'layerwise' excludes 'conv', 'dense' and 'hold_out'");
 }
 
 const struct orch_report_kind ORCH_REPORT_LAYERWISE = {

@@ -283,8 +283,8 @@ static struct orch_rows *training_rows(const struct orch_layer_rows *rows, const
     else
         orch_error_set(error, ORCH_ERROR_USAGE,
                        "measure more layers (parameters 'draws' or 'by_layer')",
-                       "%d rows of this pass, precision and layout are too few to predict the "
-                       "layers that were not measured: %d are needed",
+                       "%d measured layers of this pass, precision and layout are too few to "
+                       "predict the others: %d are needed",
                        count, LEARN_FROM_LEAST);
     g_string_free(csv, TRUE);
     return out;

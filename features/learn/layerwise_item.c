@@ -223,11 +223,11 @@ static void sum_rows(struct bench *b, const struct orch_run *run, const struct o
     }
     row->all.mid = sum.layers_ms + sum.others_ms;
     row->layers = sum.measured + sum.learned;
-    row->left_out_text = sum.learned
-                             ? g_strdup_printf("nothing; %d layers were not measured, but learned: "
-                                               "%.0f %% of the time",
-                                               sum.learned, 100 * sum.learned_ms / row->all.mid)
-                             : g_strdup("nothing");
+    row->left_out_text =
+        sum.learned ? g_strdup_printf(
+                          "nothing; %d layers (%.0f %% of the time) are predicted, not measured",
+                          sum.learned, 100 * sum.learned_ms / row->all.mid)
+                    : g_strdup("nothing");
 }
 
 static void add_network(struct bench *b, const struct orch_run *run, double measured)

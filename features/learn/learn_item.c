@@ -159,7 +159,7 @@ static void note_letters(const struct orch_csv *csv, const struct letters *l,
     g_ptr_array_add(
         source->notes,
         g_strdup_printf(
-            "letters of the linear form: GPU type is '%s', network '%s', B '%s', W %s, T %s, F %s",
+            "letters in the formula: GPU type is '%s', network '%s', B '%s', W %s, T %s, F %s",
             orch_csv_name(csv, l->gpu), orch_csv_name(csv, l->net), orch_csv_name(csv, l->batch),
             l->workers >= 0 ? orch_csv_name(csv, l->workers) : "1",
             l->threads >= 0 ? orch_csv_name(csv, l->threads) : "0", peak));

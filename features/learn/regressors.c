@@ -257,7 +257,7 @@ GPtrArray *orch_regressors_compare(const struct orch_rows *rows,
 {
     if (rows->rows < ROWS_MIN) {
         orch_error_set(error, ORCH_ERROR_USAGE, NULL,
-                       "there are only %zu rows, but comparing models needs %d", rows->rows,
+                       "%zu rows are too few to compare models: %d are needed", rows->rows,
                        ROWS_MIN);
         return NULL;
     }

@@ -64,25 +64,25 @@ struct show_options {
 
 static const struct orch_option SHOW_OPTIONS[] = {
     ORCH_OPTION(struct show_options, input, TEXT, "input", .letter = 'i', .value = "CxHxW",
-                .help = "size of one input (default: the network's own)"),
+                .help = "size of one input"),
     ORCH_OPTION(struct show_options, classes, TEXT, "classes", .value = "N",
-                .help = "outputs of the classifier (default: the network's own)"),
+                .help = "outputs of the classifier"),
     ORCH_OPTION(struct show_options, table_net, TEXT, "table-net", .value = "NAME",
-                .help = "network to show, if the file has a table of several"),
+                .help = "network to show, if the file has several"),
     ORCH_OPTION(struct show_options, batch, TEXT, "batch", .letter = 'b', .value = "N",
-                .help = "images per batch, for activations, operations and memory (default 1)"),
+                .help = "images per batch (default 1)"),
     ORCH_OPTION(struct show_options, per_mac, INT, "mac", .value = "1|2",
-                .help = "number of operations of one multiply-add (default 2)"),
+                .help = "operations per multiply-add (default 2)"),
     ORCH_OPTION(struct show_options, work, FLAG, "work",
                 .help = "show how each number is computed"),
     ORCH_OPTION(struct show_options, brief, FLAG, "brief",
                 .help = "only convolutions, pools and linear layers"),
     ORCH_OPTION(struct show_options, forward_only, FLAG, "forward-only",
-                .help = "show the memory of inference: weights, and one layer's input and output"),
+                .help = "show the memory of inference instead of training"),
     ORCH_OPTION(struct show_options, optimizer, TEXT, "optimizer", .value = "NAME",
-                .help = "sgd, momentum (default) or adam: keeps 0, 1 or 2 values per weight"),
+                .help = "sgd, momentum (default) or adam"),
     ORCH_OPTION(struct show_options, precision, TEXT, "precision", .value = "NAME",
-                .help = "fp32 (default), fp16 or bf16 for activations and memory traffic"),
+                .help = "fp32 (default), fp16 or bf16"),
     ORCH_OPTION(struct show_options, format, TEXT, "format", .letter = 'f', .value = "NAME",
                 .help = "print text, tsv, csv, markdown or latex"),
     {0}};
@@ -134,8 +134,7 @@ static bool settle(struct showing *s, GError **error)
 static bool check_per_mac(int per_mac, GError **error)
 {
     if (per_mac != 1 && per_mac != 2) {
-        orch_error_set(error, ORCH_ERROR_USAGE,
-                       "use 1 (Lu et al. 2017) or 2 (PALEO and most hardware tables)",
+        orch_error_set(error, ORCH_ERROR_USAGE, "use --mac 1 or --mac 2",
                        "option '--mac': a multiply-add is 1 or 2 operations, not %d", per_mac);
         return false;
     }
@@ -259,9 +258,8 @@ static void print_memory(const struct showing *s)
         orch_cli_print("%-16s %s: weights %s, widest layer %s", "memory, forward", total, weights,
                        activations);
     else
-        orch_cli_print("%-16s %s: weights %s, gradients %s, optimizer %s, activations %s "
-                       "(what the backward pass needs; ReLU works in place); the larger of "
-                       "gradients and activations counts",
+        orch_cli_print("%-16s %s: weights %s, gradients %s, optimizer %s, activations %s; the "
+                       "larger of gradients and activations counts",
                        "memory, training", total, weights, gradients, optimizer, activations);
 }
 
@@ -272,18 +270,14 @@ static void print_totals(const struct showing *s)
     g_autofree char *batch = g_strdup_printf(" (batch %" G_GINT64_FORMAT ")", s->how.batch);
     print_count("params", sum->params, "");
     if (orch_net_active_params(s->net) < sum->params)
-        print_count("  active", orch_net_active_params(s->net),
-                    ": with the experts that a token has, of all");
+        print_count("  active", orch_net_active_params(s->net), ": used by each token");
     print_count("  without biases", sum->weights,
-                sum->has_norms ? " (scales of norms are among them)" : "");
-    g_autofree char *outputs =
-        g_strdup_printf("%s: every layer's output, activations among them", batch);
+                sum->has_norms ? " (includes the scales of norms)" : "");
+    g_autofree char *outputs = g_strdup_printf("%s: outputs of all layers", batch);
     print_count("activations", sum->activations * s->how.batch, outputs);
     print_count("multiply-adds", sum->macs * s->how.batch, batch);
-    g_autofree char *operations_label = g_strdup_printf(
-        "%s; a multiply-add is %d (--mac %d: the other way), biases, norms, activations and pools "
-        "are in it",
-        batch, s->how.per_mac, 3 - s->how.per_mac);
+    g_autofree char *operations_label =
+        g_strdup_printf("%s; a multiply-add counts as %d", batch, s->how.per_mac);
     print_count("operations", sum->operations * s->how.batch, operations_label);
     GString *shares = g_string_new(NULL);
     for (guint i = 0; i < sum->kinds->len; i++) {
@@ -292,7 +286,7 @@ static void print_totals(const struct showing *s)
         g_string_append_printf(shares, "%s%s %.2f %%", i ? ", " : "", kind->name,
                                100.0 * (double)kind->operations / (double)MAX(1, sum->operations));
     }
-    print_line("  share of them", shares->str);
+    print_line("  by kind", shares->str);
     g_string_free(shares, TRUE);
     if (sum->macs) {
         g_autofree char *number = orch_net_count_format(sum->conv_macs);
@@ -344,8 +338,8 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
         !orch_cli_count(o->classes, "--classes", 1 << 24, &classes, error))
         return -1;
     if (cli->json && o->format) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "choose one of the two options",
-                       "--json and --format cannot be combined");
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two options",
+                       "option '--json' excludes '--format'");
         return -1;
     }
     s.net = open_net(cli,
@@ -382,16 +376,12 @@ const struct orch_command ORCH_COMMAND_NET_SHOW = {
     .max_args = 1,
     .options = SHOW_OPTIONS,
     .option_bytes = sizeof(struct show_options),
-    .about =
-        "Prints one row per layer: its output (C x H x W), activations (number, and memory), "
-        "parameters with and without biases, multiply-adds, operations, bytes read and written, "
-        "and the receptive field: the side of the input square on which one output value depends. "
-        "After the layers come "
-        "the totals, each kind of layer's share of the operations, and the memory that training "
-        "takes.\n"
-        "\n"
-        "A multiply-add is two operations, or one with --mac 1 (Lu et al. 2017): published tables "
-        "differ by this factor of two. --work shows how each number is computed.",
+    .about = "Prints one row per layer: output (C x H x W), activations, parameters with and "
+             "without biases, multiply-adds, operations, bytes read and written, and receptive "
+             "field (the side of the input square on which one output value depends). After the "
+             "layers come the totals and the memory that training takes.\n\n"
+             "A multiply-add counts as two operations; with --mac 1, as one. Published tables "
+             "differ by this factor of two.",
     .examples = "  orch net show vgg19 --work --brief     # the table of homework 3\n"
                 "  orch net show resnet50 --batch 64 --optimizer adam\n"
                 "  orch net show inception-reduced --input 256x32x32\n"
@@ -408,11 +398,11 @@ struct compare_options {
 
 static const struct orch_option COMPARE_OPTIONS[] = {
     ORCH_OPTION(struct compare_options, input, TEXT, "input", .letter = 'i', .value = "CxHxW",
-                .help = "the same input for both (default: each its own)"),
+                .help = "size of one input of both networks"),
     ORCH_OPTION(struct compare_options, classes, INT, "classes", .value = "N",
-                .help = "the same number of classes for both"),
+                .help = "outputs of both classifiers"),
     ORCH_OPTION(struct compare_options, per_mac, INT, "mac", .value = "1|2",
-                .help = "number of operations of one multiply-add (default 2)"),
+                .help = "operations per multiply-add (default 2)"),
     ORCH_OPTION(struct compare_options, format, TEXT, "format", .letter = 'f', .value = "NAME",
                 .help = "print text, tsv, csv, markdown or latex"),
     {0}};

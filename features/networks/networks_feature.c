@@ -20,9 +20,8 @@ static struct orch_net *read_table(const struct orch_net_request *request,
     (void)input;
     (void)notes;
     if (request->input) {
-        orch_error_set(
-            error, ORCH_ERROR_USAGE, "leave --input out",
-            "option '--input' cannot be used with a layer table, which gives its own input");
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave out --input",
+                       "option '--input' cannot be used with a layer table");
         return NULL;
     }
     struct orch_layer_table *table =

@@ -91,7 +91,7 @@ line = {l.strip().split("  ")[0].split("\t")[0]: re.split(r"\t|  +", l.strip()) 
 assert float(line["aigauge, I = network"][1]) < 1e-6, line["aigauge, I = network"]
 assert float(line["aigauge, I = GPU type"][1]) > 3, line["aigauge, I = GPU type"]
 assert re.match(r"depth \d+", line["tree"][2]) and line["tree"][3].endswith("%"), line["tree"]
-assert "aigauge, I = network: y = " in r and " I(resnet20) + " in r and "these rows can distinguish" in r
+assert "aigauge, I = network: y = " in r and " I(resnet20) + " in r and "these rows determine only" in r
 assert "GPU type is 'threads'" in r and "B 'batch'" in r
 assert "model of these rows alone" in r and "model of all other rows" in r
 # the work is the whole law: a linear model of logarithms finds it; a device left out is twice as fast or slow
@@ -117,7 +117,7 @@ import json, sys
 sections = json.load(open(sys.argv[1]))["sections"]
 answers = [s["blocks"][0]["text"] for s in sections if s["blocks"][0]["kind"] == "answer"]
 assert any(" predicts " in a and " best, with a mean relative error of " in a for a in answers), answers
-assert any(a.startswith("The mean error of the sum of a network's layers is ") for a in answers), answers
+assert any(a.startswith("The sum of a network's layer times misses the measured time of a batch by ") for a in answers), answers
 chart = [b["chart"] for s in sections for b in s["blocks"] if b.get("chart")][0]
 assert chart["kind"] == "scatter" and chart["log_x"] and chart["log_y"] and chart["x"] == "measured (ms)", chart
 points = [p for s in chart["series"] if s["role"] == "measured" for p in s["points"]]
@@ -129,7 +129,7 @@ P
 sed 's/experiments: \[layers, whole\]/experiments: [layers, whole, job]/' lesson.recipe >early.recipe
 ok orch run early.recipe job -x net=lenet5 -x batch=16 --db other.db --no-progress
 ok orch report early.recipe job -x net=lenet5 -x batch=16 --db other.db
-has 'missing: there are only 3 rows, but comparing models needs 10'
+has 'missing: 3 rows are too few to compare models: 10 are needed'
 has 'no layers are measured yet'
 has 'to have it: orch run early.recipe -x net=lenet5 -x batch=16 --db other.db layers whole'
 has 'to have it: more settings: orch run early.recipe, '
@@ -158,4 +158,4 @@ bad 'learn: { value: last epoch_tim, features: [net] }' "unknown metric 'epoch_t
 bad 'learn: { value: last epoch_time, features: [nett], experiments: job }' "unknown parameter 'nett'"
 bad 'learn: { artifact: dens, target: ms }' "artifact 'dens'"
 bad 'learn: { dataset: x, target: ms, most: -1 }' 'not a whole number of at least 1'
-bad 'layerwise: { value: last batch_time }' "needs 'conv' or 'dense', or both"
+bad 'layerwise: { value: last batch_time }' "needs 'conv', 'dense' or 'rows'"

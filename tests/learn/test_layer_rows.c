@@ -119,7 +119,7 @@ static void test_measured(void **state)
     struct orch_layer_rows_job elsewhere = JOB;
     elsewhere.facts = FOUR;
     assert_false(orch_layer_rows_sum(rows, net, &elsewhere, &OPTIONS, &sum, &error));
-    assert_non_null(strstr(error->message, "0 rows of this pass, precision and layout"));
+    assert_non_null(strstr(error->message, "0 measured layers of this pass, precision and layout"));
     g_error_free(error);
     orch_layer_rows_free(rows);
     g_string_free(csv, TRUE);
