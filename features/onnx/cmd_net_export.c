@@ -18,7 +18,7 @@ struct export_options {
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct export_options, onnx, TEXT, "output", .letter = 'o', .value = "FILE",
-                .help = "the file to write, usually with the ending .onnx"),
+                .help = "file to write, for example model.onnx"),
     ORCH_OPTION(struct export_options, onnx, TEXT, "onnx", .value = "FILE",
                 .help = "the same as --output"),
     ORCH_OPTION(struct export_options, opset, TEXT, "opset", .value = "N",
@@ -26,17 +26,17 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct export_options, weights, TEXT, "weights", .value = "FILE",
                 .help = "weights of a network: a .safetensors or .pth file"),
     ORCH_OPTION(struct export_options, seed, TEXT, "seed", .value = "N",
-                .help = "seed of the initial weights, such as the seed64 of a trial (default 1)"),
+                .help = "seed of the initial weights (default 1)"),
     ORCH_OPTION(struct export_options, input, TEXT, "input", .letter = 'i', .value = "CxHxW",
-                .help = "size of one input (default: the network's own, or the run's)"),
+                .help = "size of one input"),
     ORCH_OPTION(struct export_options, classes, TEXT, "classes", .value = "N",
-                .help = "outputs of the classifier (default: the network's own, or the run's)"),
+                .help = "outputs of the classifier"),
     ORCH_OPTION(struct export_options, batch, TEXT, "batch", .letter = 'b', .value = "N",
                 .help = "accept only this batch size (default: any)"),
     ORCH_OPTION(struct export_options, folds_norms, FLAG, "fold-norms",
                 .help = "make batch norms a part of the convolutions before them"),
     ORCH_OPTION(struct export_options, external, FLAG, "external-data",
-                .help = "write the weights to FILE.data (always done for files over 2 GiB)"),
+                .help = "write the weights to a second file, FILE.data"),
     {0}};
 
 static bool read_opset(const char *text, int *out, GError **error)
@@ -44,7 +44,7 @@ static bool read_opset(const char *text, int *out, GError **error)
     int64_t opset = ONNX_OPSET_DEFAULT;
     if (text &&
         (!orch_int_parse(text, &opset) || opset < ONNX_OPSET_MIN || opset > ONNX_OPSET_MAX)) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "use 17, the default, which most engines read",
+        orch_error_set(error, ORCH_ERROR_USAGE, "use --opset 17",
                        "option '--opset': '%s' is not a version from %d to %d", text,
                        ONNX_OPSET_MIN, ONNX_OPSET_MAX);
         return false;
@@ -94,8 +94,7 @@ static bool open_run(struct orch_cli *cli, const struct export_options *o,
                      GError **error)
 {
     if (o->weights || o->seed) {
-        orch_error_set(error, ORCH_ERROR_USAGE,
-                       "leave this option out, or name a network ('orch net ls')",
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave out this option",
                        "option '%s' is for networks: a run already has weights",
                        o->weights ? "--weights" : "--seed");
         return false;
@@ -106,8 +105,8 @@ static bool open_run(struct orch_cli *cli, const struct export_options *o,
     if (!ok)
         neither(cli->args[0], error);
     if (ok && named.trial) {
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND, "wait until the run ends ('orch ls' lists it)",
-                       "run '%s' has not ended; its weights are stored at its end", cli->args[0]);
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, "wait until the run ends",
+                       "run '%s' has not ended, so it has no weights yet", cli->args[0]);
         ok = false;
     }
     ok = ok && orch_onnx_export_source_of_run(store, named.run, net, out, error);
@@ -128,7 +127,7 @@ static bool open_source(struct orch_cli *cli, const struct export_options *o,
         return open_run(cli, o, &request.net, out, error);
     if (o->weights && o->seed) {
         orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two options",
-                       "options '--weights' and '--seed' exclude each other");
+                       "option '--weights' excludes '--seed'");
         return false;
     }
     return orch_onnx_export_source_open(&request, out, error);
@@ -173,7 +172,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     struct onnx_export_source source = {0};
     if (!o->onnx) {
         orch_error_set(error, ORCH_ERROR_USAGE, "for example --onnx model.onnx",
-                       "option '--onnx' is missing; it names the file to write");
+                       "option '--onnx' is missing");
         return -1;
     }
     if (!read_opset(o->opset, &e.opset, error) ||
@@ -201,22 +200,15 @@ const struct orch_command ORCH_COMMAND_NET_EXPORT = {
     .max_args = 1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct export_options),
-    .about =
-        "Exports a run's network with the run's trained weights (its artifact 'weights'), or a "
-        "network of 'orch net ls' with the weights of a file (--weights) or the initial weights of "
-        "a training (--seed). The model computes what the training plugins compute in evaluation "
-        "mode: dropout does nothing, batch norms use their running statistics, and "
-        "auxiliary heads are left out.\n"
-        "\n"
-        "The input is called 'input' (N x C x H x W, or N x T tokens), the output 'output'; "
-        "several outputs have the names of their layers in 'orch net show'. The batch may "
-        "have any size unless --batch fixes it. Each weight keeps its name. The file's metadata "
-        "contain the network, its input and classes; for a run they also contain its key, source "
-        "tree, parameters and the names of its classes.\n"
-        "\nAn existing FILE is replaced only when the new one is complete. A model of more than 2 "
-        "GiB (protobuf's limit) is written as two files: FILE, and the weights in FILE.data. If an "
-        "existing FILE already has its weights in FILE.data, the new weights are written to "
-        "FILE.1.data, and FILE.data is then removed.",
+    .about = "Exports a run's network with its trained weights, or a network of 'orch net ls' with "
+             "the weights of a file (--weights) or with initial weights (--seed). The model is in "
+             "evaluation mode, without dropout and auxiliary heads.\n\n"
+             "The input is called 'input' (N x C x H x W, or N x T tokens), the output 'output'; "
+             "several outputs have the names of their layers in 'orch net show'. Each weight keeps "
+             "its name. The file's metadata contain the network, its input and classes, and a "
+             "run's key and parameters.\n\n"
+             "An existing FILE is replaced only when the new one is complete. The weights of a "
+             "model of more than 2 GiB are written to a second file, FILE.data.",
     .examples =
         "  orch net export @last --onnx model.onnx\n"
         "  orch net export resnet50 --weights resnet50.pth --onnx resnet50.onnx --opset 13\n"

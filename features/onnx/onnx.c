@@ -74,8 +74,7 @@ static bool read_axes(struct onnx_graph *g, const Onnx__ValueInfoProto *info, st
     out->rank = w->w > 0 && w->c > 0 ? 4 : 0;
     if (out->rank)
         return true;
-    orch_error_set(error, ORCH_ERROR_RECIPE,
-                   "give the input size: --input CxHxW, or 'input: CxHxW' in a recipe",
+    orch_error_set(error, ORCH_ERROR_RECIPE, "give the input size: --input CxHxW",
                    "'%s': input '%s' has no shape", g->file, name);
     return false;
 }
@@ -129,9 +128,8 @@ static bool check_axes(const struct onnx_graph *g, const struct axes *a, int cha
         if (a->dims[i] < 1) {
             orch_error_set(
                 error, ORCH_ERROR_RECIPE,
-                a->rank > 3
-                    ? "give the input size: --input CxHxW, or 'input: CxHxW' in a recipe"
-                    : "give the input size; of a sequence: --input CxLENGTHx1 (1 for tokens)",
+                a->rank > 3 ? "give the input size: --input CxHxW"
+                            : "give the input size: --input CxLENGTHx1 (C is 1 for tokens)",
                 "'%s': input '%s' has no fixed %s", g->file, name, axis_word(a, channel, i));
             return false;
         }
@@ -230,9 +228,9 @@ static bool finish(struct onnx_graph *g, GError **error)
     const char *name = g->proto->output[0]->name ? g->proto->output[0]->name : "";
     const struct onnx_value *out = orch_onnx_graph_value(g, name);
     if (!out || orch_onnx_value_is_constant(out)) {
-        orch_error_set(
-            error, ORCH_ERROR_RECIPE, "the graph is not connected: export the model again",
-            "'%s': output '%s' does not depend on the input", g->file, orch_onnx_text(g, name));
+        orch_error_set(error, ORCH_ERROR_RECIPE, "export the model again",
+                       "'%s': output '%s' does not depend on the input", g->file,
+                       orch_onnx_text(g, name));
         return false;
     }
     g->builder.net->classes = orch_onnx_value_shape(g, out).c;
@@ -349,8 +347,8 @@ static void settle_batch(struct reading *r)
     } else if (mixer) {
         read_anew(r, false);
         r->notes.batch = g_strdup_printf("its batch of %" G_GINT64_FORMAT
-                                         " is fixed (%s joins its samples): one sample is a whole "
-                                         "batch, and --batch counts such batches",
+                                         " is fixed by %s, so orch takes a whole batch for one "
+                                         "sample: --batch 2 means 2 such batches",
                                          batch, mixer);
     }
 }

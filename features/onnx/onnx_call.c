@@ -39,14 +39,12 @@ bool orch_onnx_shape_error(const struct onnx_call *c, const struct onnx_value *v
     g_autofree char *text = g_strdup_vprintf(format, args);
     va_end(args);
     if (!v || !v->guess)
-        return fail_text(
-            c, "give the input size that the model was exported for, or export it again", text);
+        return fail_text(c, "give the input size that the model was exported for", text);
     bool has_graphs = g_strv_contains(WITH_SUBGRAPHS, v->guess);
     g_autofree char *hint = g_strdup_printf(
-        has_graphs ? "operator '%s' runs graphs of its own, which are not read: export the model "
-                     "without it (for one input size, or let onnxsim decide it)"
-                   : "the shape after operator '%s' was guessed: let "
-                     "onnx.shape_inference.infer_shapes write the shapes into the file",
+        has_graphs ? "export the model without operator '%s', whose inner graphs orch does not read"
+                   : "orch does not know operator '%s': write the shapes into the file with "
+                     "onnx.shape_inference.infer_shapes",
         v->guess);
     return fail_text(c, hint, text);
 }

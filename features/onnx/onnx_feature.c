@@ -10,12 +10,10 @@
 static void add_notes(GPtrArray *out, const char *path, const struct orch_onnx_notes *notes)
 {
     if (out && notes->newer_opset)
-        g_ptr_array_add(
-            out, g_strdup_printf(
-                     "'%s': version %" G_GINT64_FORMAT
-                     " of ONNX's operators is newer than any that the reader was tested with: "
-                     "operators that changed since then are read by their older definition",
-                     path, notes->newer_opset));
+        g_ptr_array_add(out,
+                        g_strdup_printf("'%s': orch was not tested with version %" G_GINT64_FORMAT
+                                        " of ONNX's operators, so its counts may be wrong",
+                                        path, notes->newer_opset));
     if (out && notes->batch)
         g_ptr_array_add(out, g_strdup_printf("'%s': %s", path, notes->batch));
     for (guint i = 0; out && notes->items && i < notes->items->len; i++) {

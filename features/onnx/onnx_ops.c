@@ -313,8 +313,8 @@ static bool gather_inputs(struct onnx_call *c)
             continue;
         c->in[i] = orch_onnx_graph_value(c->g, name);
         if (!c->in[i])
-            return orch_onnx_fail(c, "the graph is not connected: export the model again",
-                                  "reads '%s', which no node defines", orch_onnx_text(c->g, name));
+            return orch_onnx_fail(c, "export the model again", "reads '%s', which no node defines",
+                                  orch_onnx_text(c->g, name));
     }
     return true;
 }

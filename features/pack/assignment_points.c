@@ -60,8 +60,8 @@ static bool add_question(GPtrArray *questions, char **cells, struct place at, do
     for (guint i = 0; i < questions->len; i++) {
         const struct orch_assignment_part *other = questions->pdata[i];
         if (strcmp(other->recipe, cells[0]) == 0 && strcmp(other->part, cells[1]) == 0)
-            return fail_at(at, "remove one of the two rows, or give one of them another part",
-                           error, "an earlier row already has this part of the recipe");
+            return fail_at(at, "remove one of the two rows", error,
+                           "an earlier row already has this part of the recipe");
     }
     struct orch_assignment_part *q = g_new0(struct orch_assignment_part, 1);
     *q = (struct orch_assignment_part){

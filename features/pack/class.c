@@ -171,7 +171,7 @@ static char *what_is_equal(const struct row *a, const struct row *b, bool *out_i
     *out_is_copy = started || bits >= PROOF_BITS;
     if (!*out_is_copy && !(wall && !points))
         return NULL;
-    GString *out = g_string_new("equal to the last bit: the fingerprint");
+    GString *out = g_string_new("exactly equal: the fingerprint");
     if (started)
         g_string_append(out, ", when it began");
     if (wall)
@@ -202,7 +202,7 @@ static void look_at_pair(struct gathering *g, const struct row *a, const struct 
         if (same(a, b, "digest") || is_already_reported(g, a, b))
             return; /* the same run in two packs; its author is recorded in it */
         report_copy(g, a, b,
-                    g_strdup_printf("one key with two contents: made by %s, and by %s",
+                    g_strdup_printf("same run key but different contents: made by %s and by %s",
                                     text(a, "who"), text(b, "who")));
         return;
     }

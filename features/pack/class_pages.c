@@ -38,7 +38,7 @@ static void add_points(struct orch_document *page, const struct orch_graded *han
     struct orch_section *section = orch_document_add(page, "table", NULL, "Points proposed");
     struct sums sums = {.table = orch_table_new(headers)};
     orch_grades_visit(handin, add_part, &sums);
-    orch_section_answer(section, "%g of %g points are proposed; %g are left to the grader.",
+    orch_section_answer(section, "%g of %g points are proposed; the grader decides %g.",
                         sums.proposed, sums.most, sums.open);
     orch_section_table(section, sums.table);
 }

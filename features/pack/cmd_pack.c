@@ -22,11 +22,11 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct pack_options, artifacts, TEXT, "artifacts", .value = "all|none|BYTES",
                 .help = "largest artifact to include (default: 4 MiB)"),
     ORCH_OPTION(struct pack_options, sources, TEXT, "sources", .value = "BYTES",
-                .help = "limit for source files that the recipe does not name (default: 20 MiB)"),
+                .help = "limit for sources that the recipe does not name (default: 20 MiB)"),
     ORCH_OPTION(struct pack_options, crate, FLAG, "crate",
-                .help = "add metadata in the standard format Workflow Run RO-Crate"),
+                .help = "add metadata in the format Workflow Run RO-Crate"),
     ORCH_OPTION(struct pack_options, sign, FLAG, "sign",
-                .help = "sign the pack with git's key (format: in-toto statement, DSSE envelope)"),
+                .help = "sign the pack with git's signing key"),
     ORCH_OPTION(struct pack_options, jobs, COUNT, "jobs", .letter = 'j', .value = "N",
                 .help = "use only times that were measured with N trials at once"),
     ORCH_VARIANT_OPTIONS(struct pack_options, variant),
@@ -80,8 +80,8 @@ static void print_line(struct orch_cli *cli, const char *path, const struct orch
     fflush(stdout);
     if (packed->artifacts_left)
         orch_cli_info(cli,
-                      "%lld artifacts were left out: they exceed the size limit (raise it with "
-                      "--artifacts), or are not on this machine",
+                      "%lld artifacts were left out: they exceed the limit of --artifacts, or are "
+                      "not on this machine",
                       (long long)packed->artifacts_left);
     for (guint i = 0; i < packed->left_out->len && i < 10; i++)
         orch_cli_info(cli, "left out: %s", (char *)packed->left_out->pdata[i]);
@@ -153,12 +153,9 @@ const struct orch_command ORCH_COMMAND_PACK = {
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct pack_options),
-    .about = "The file holds the runs that the recipe's report uses, the runs whose files or "
-             "results these used, the artifacts and sources of all these runs, the report as a "
-             "page and as data, and a "
-             "list of the contents. 'orch verify' computes every number of the "
-             "report again from the runs, on any machine. Sources are included because a pack is "
-             "meant for whoever marks your work. Files that look like secret keys are never "
+    .about = "The file holds the recipe's report, the runs that it uses (also indirectly), and the "
+             "artifacts and sources of these runs. On any machine, 'orch verify' computes every "
+             "number of the report again from the runs. Files that look like secret keys are never "
              "included. See 'orch help verification'.",
     .examples = "  orch pack recipes/hw4.recipe hw4.orch\n"
                 "  orch pack recipes/hw4.recipe -p course p1 p1.orch\n"

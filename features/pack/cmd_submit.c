@@ -294,11 +294,10 @@ const struct orch_command ORCH_COMMAND_SUBMIT = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct submit_options),
     .about = "Updates the notebooks of 'orch report RECIPE --ipynb', keeps what you wrote in them, "
-             "and packs them as ID_NAME_pN.ipynb into ID_NAME.zip. The output lists the points, "
-             "the parts that are incomplete or smaller than in profile 'course', and the "
-             "cells for your own words that are still empty. If anything is incomplete or empty, "
-             "the ZIP is still written, but "
-             "the exit status is 8. See 'orch help handing-in'.",
+             "and packs them into ID_NAME.zip. The output lists the points, the parts that are "
+             "incomplete or smaller than in profile 'course', and your cells that are still empty. "
+             "If anything is incomplete or empty, the ZIP is written, but the exit status is 8. "
+             "See 'orch help handing-in'.",
     .examples = "  orch submit recipes/hw4.recipe --netid abc123\n"
                 "  orch submit recipes/hw4.recipe --netid abc123 -o handin\n"
                 "  orch submit recipes/hw4.recipe --netid abc123 --pack",

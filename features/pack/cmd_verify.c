@@ -32,9 +32,9 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct verify_options, is_full, FLAG, "full",
                 .help = "with a folder: include report items that fit models"),
     ORCH_OPTION(struct verify_options, jobs, COUNT, "jobs", .letter = 'j', .value = "N",
-                .help = "with a folder: packs verified at once (default: one per processor)"),
+                .help = "with a folder: packs verified at once"),
     ORCH_OPTION(struct verify_options, grades, TEXT, "grades", .value = "csv|gradescope",
-                .help = "propose points and reasons for each question, as CSV or for Gradescope"),
+                .help = "propose points for each question, as CSV or for Gradescope"),
     ORCH_OPTION(struct verify_options, output, TEXT, "output", .letter = 'o', .value = "DIR",
                 .help = "with a folder: write a page for each hand-in into DIR"),
     ORCH_OPTION(struct verify_options, facts, FLAG, "facts",
@@ -149,8 +149,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     if (!orch_grades_check(o->grades, error))
         return -1;
     if ((o->seed || o->trusts) && !o->rerun) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "add --rerun N",
-                       "option '--%s' does nothing without --rerun", o->seed ? "seed" : "trust");
+        orch_error_set(error, ORCH_ERROR_USAGE, "add --rerun N", "option '--%s' needs '--rerun'",
+                       o->seed ? "seed" : "trust");
         return -1;
     }
     if (is_folder && o->rerun) {
@@ -181,15 +181,12 @@ const struct orch_command ORCH_COMMAND_VERIFY = {
     .max_args = 1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct verify_options),
-    .about = "FILE is a pack of 'orch pack', or the ZIP of 'orch submit --pack'. The pack is "
-             "unpacked into a scratch folder; the digests of all runs, files and trees are "
-             "computed again, the report is made again from the runs, and every number is "
-             "compared. What cannot be checked here is "
-             "listed and never counts as verified. No trial is run without --rerun, and no program "
-             "of the pack without --trust. For a folder, every pack in it is verified and all "
-             "packs are compared: runs of two people with one key but two contents, or with equal "
-             "times, are listed. The exit status is 7 if something differs, and 3 if FILE is not a "
-             "pack.",
+    .about = "FILE is a pack of 'orch pack', or the ZIP of 'orch submit --pack'. orch computes the "
+             "digests of the runs and files again, makes the report again from the runs, and "
+             "compares every number. What cannot be checked here is listed and never counts as "
+             "verified. No trial is run without --rerun, and no program of the pack without "
+             "--trust. For a folder, orch verifies every pack and lists runs that two people have "
+             "in common. The exit status is 7 if something differs, and 3 if FILE is not a pack.",
     .examples = "  orch verify hw4.orch\n"
                 "  orch verify abc123_hw4.zip            # a hand-in with its pack\n"
                 "  orch verify hw4.orch --rerun 3        # three trials, run again here\n"

@@ -59,18 +59,18 @@ static const char *why_not(const struct job *job, const struct orch_plan_item *i
     if (!experiment->program && !manifest->path)
         return "its plugin is not here";
     if (is_theirs && !job->options->trusts)
-        return "its program comes with the pack: --trust lets it run here, as you";
+        return "its program comes with the pack (--trust runs it here)";
     if (item->refused)
         return item->refused;
     if (!item->fingerprint[0])
-        return "what it refers to is not settled here";
+        return "its inputs are not known here";
     if (orch_experiment_gpus(experiment) > machine->gpus->len)
         return "it needs more GPUs than there are here";
     if (experiment->memory_bytes > machine->memory_bytes)
         return "it needs more memory than there is here";
     for (guint i = 0; i < item->cell->refs->len; i++)
         if (!ref_is_here(job, item->cell->refs->pdata[i]))
-            return "what it reads from other runs is not in the pack";
+            return "its inputs from other runs are not in the pack";
     return NULL;
 }
 
@@ -250,7 +250,7 @@ static void compare_value(struct pair *pair, const char *name, const char *unit,
                   numbers(recorded, found, "same machine, plugin and seed"));
     else
         add_value(pair, name, recorded, found, "not comparable",
-                  numbers(recorded, found, "another machine or plugin version, and one repeat"));
+                  numbers(recorded, found, "another machine or plugin version"));
 }
 
 static void compare_time(struct pair *pair, const char *name, const char *unit, double recorded,
@@ -264,7 +264,7 @@ static void compare_time(struct pair *pair, const char *name, const char *unit, 
         compare_by_spread(pair, name, recorded, found, &next);
     } else if (pair->same_place) {
         add_value(pair, name, recorded, found, "not comparable",
-                  numbers(recorded, found, "with one repeat the spread is unknown"));
+                  numbers(recorded, found, "one repeat does not show how much times vary"));
     } else if (is_wall && job->forecaster.forecast(job->forecaster.ctx, pair->item, &forecast)) {
         bool within = found >= forecast.time_s.low && found <= forecast.time_s.high;
         g_autofree char *rest = g_strdup_printf(

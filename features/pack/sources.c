@@ -69,9 +69,9 @@ static void tree_end(struct tree *tree, struct orch_pack_sources *out)
 {
     if (tree->beyond_count) {
         g_autofree char *limit = orch_bytes_format(out->limit);
-        g_autofree char *why =
-            g_strdup_printf("%u files that the recipe does not name, beyond %s (--sources BYTES)",
-                            tree->beyond_count, limit);
+        g_autofree char *why = g_strdup_printf(
+            "%u files that the recipe does not name, beyond the limit of %s (--sources)",
+            tree->beyond_count, limit);
         leave_out(out, tree->id, "", why);
     }
     g_clear_pointer(&tree->files, g_ptr_array_unref);
@@ -138,7 +138,7 @@ static void take_file(struct tree *tree, const struct orch_tree_file *file, bool
     if (file->mode == MODE_LINK || file->mode == MODE_SUBMODULE)
         why = file->mode == MODE_LINK ? "a symbolic link" : "a submodule";
     if (!why && !name_is_plain(file->path))
-        why = "a name that a bundle does not take";
+        why = "its name is not allowed in a pack";
     if (!why && g_str_has_suffix(file->path, ".orch"))
         why = "a pack"; /* an earlier pack in the work tree */
     char *bytes = why ? NULL : read_file(tree, file, most, &length, &why);

@@ -156,7 +156,7 @@ static bool expand(struct job *job, const char *path)
     g_autofree char *names = job->out->expansion ? unavailable_names(job) : NULL;
     if (names) /* the types of their values are unknown, which the key depends on */
         note(job,
-             "the recipe's digest was not compared: the plugins of %s are missing here, or were "
+             "the recipe's digest was not compared: plugins of %s are missing here, or were "
              "missing where the pack was made",
              names);
     else if (job->out->expansion && strcmp(job->out->expansion->key, key) != 0)
@@ -206,8 +206,8 @@ static bool make_plan(struct job *job, GError **error)
         problem(job, "%s", (char *)out->pinned.problems->pdata[i]);
     if (out->pinned.by_params)
         note(job,
-             "%u of %u runs were assigned to their trials by parameters alone: their fingerprints "
-             "differ, because the plugin, the data or the code is not the same here",
+             "%u of %u runs were matched to their trials by parameters only: the plugin, the data "
+             "or the code differs here",
              out->pinned.by_params, out->pinned.done);
     return true;
 }
@@ -255,7 +255,7 @@ static char *excuse(void *ctx, const json_t *said, const json_t *found, bool dif
     const char *kind = orch_json_text(said, "kind", "");
     const struct orch_report_kind *row = orch_report_kind_find(kind);
     if (job->options->is_quick && row && row->is_slow)
-        return g_strdup("it fits models; 'orch verify FILE' without --quick checks it");
+        return g_strdup("it fits models: 'orch verify FILE' without --quick checks it");
     if (differs && strcmp(kind, "commits") == 0)
         return g_strdup("it needs the history of the commits, which is not in the pack");
     if (differs && leaves_files(kind) && artifacts_left(job->pack))

@@ -137,7 +137,7 @@ says 'did you mean'
 fails 2 orch net export @last --onnx no.onnx --seed 3
 says "option '--seed' is for networks: a run already has weights"
 fails 2 orch net export lenet5
-says "option '--onnx' is missing; it names the file to write"
+says "option '--onnx' is missing"
 for opset in 12 22 x -1; do
     fails 2 orch net export lenet5 --onnx no.onnx --opset=$opset
     says "'--opset': '$opset' is not a version from 13 to 21"

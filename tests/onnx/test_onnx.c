@@ -659,11 +659,11 @@ static void test_batch(void **state)
         {"LSTM", "3 7 10", "layout=1", 7 * 20 * 15, NULL},
         {"LSTM", "7 3 10", "", 7 * 20 * 15, "the batch is axis 1 of the inputs"},
         {"LSTM", "7 ? 10", "", 7 * 20 * 15, "the batch is axis 1 of the inputs"},
-        {"LSTM", "7 1 10", "", 7 * 20 * 15, "its batch of 7 is fixed (LSTM '"},
+        {"LSTM", "7 1 10", "", 7 * 20 * 15, "its batch of 7 is fixed by LSTM '"},
         {"LSTM", "1 1 10", "", 20 * 15, NULL},
-        {"MatMul", "6 8", "", 6 * 6 * 8, "its batch of 6 is fixed (MatMul '"},
-        {"MatMul", "? 8", "", 8, "its batch of 1 is fixed (MatMul '"},
-        {"Gemm", "6 8", "", 6 * 6 * 8, "its batch of 6 is fixed (Gemm '"},
+        {"MatMul", "6 8", "", 6 * 6 * 8, "its batch of 6 is fixed by MatMul '"},
+        {"MatMul", "? 8", "", 8, "its batch of 1 is fixed by MatMul '"},
+        {"Gemm", "6 8", "", 6 * 6 * 8, "its batch of 6 is fixed by Gemm '"},
         {"MatMul", "6 5 8", "", 5 * 5 * 8, NULL},
         {"MatMul", "? 5 8", "", 5 * 5 * 8, NULL},
     };
@@ -897,7 +897,7 @@ static void test_misfit_of_guess(void **state)
     node(m->graph, "Conv", "b w", "y", "");
     output(m->graph, "y");
     load_fails(m, "has 4 input channels, but its weights are for 3",
-               "after operator 'Foo' was guessed: let onnx.shape_inference");
+               "orch does not know operator 'Foo': write the shapes into the file");
 }
 
 /* What runs graphs of its own has another hint, which helps. */
@@ -910,9 +910,8 @@ static void test_misfit_of_branches(void **state)
     node(m->graph, "If", "x", "a", "");
     node(m->graph, "Conv", "a w", "y", "");
     output(m->graph, "y");
-    load_fails(
-        m, "has 4 input channels, but its weights are for 3",
-        "operator 'If' runs graphs of its own, which are not read: export the model without");
+    load_fails(m, "has 4 input channels, but its weights are for 3",
+               "export the model without operator 'If', whose inner graphs orch does not read");
 }
 
 /* A newer version of the operators than any that is known is noted; other domains have their own.

@@ -45,7 +45,7 @@ page .
 has "ada.orch"
 has "late/copy.orch"
 page ada.orch
-has "4 of 7 points are proposed; 3 are left to the grader"
+has "4 of 7 points are proposed; the grader decides 3"
 has "all 20 numbers follow from the runs"
 has_not "Numbers that differ"
 has "same name"

@@ -56,7 +56,7 @@ assert d["good"] and d["differs"] == 0 and d["not_checked"] == 0 and d["confirme
 assert d["trials"] == 9 and d["trials_done"] == 6 and d["page"], d
 assert d["collaborators"] == ["bob"], d["collaborators"]
 assert all(i["outcome"] == "confirmed" for i in d["items"]) and len(d["items"]) == 10, d["items"]
-assert not any("assigned to their trials by parameters" in n for n in d["notes"]), d["notes"]   # fingerprints came out the same
+assert not any("matched to their trials by parameters" in n for n in d["notes"]), d["notes"]   # fingerprints came out the same
 ' || _fail 'the outcome as JSON'
 ok orch verify ../p1.orch
 has ' 0 differ, 0 not checked'

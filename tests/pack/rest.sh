@@ -55,7 +55,7 @@ mkdir many
 for i in {1..30}; do head -c 900 /dev/zero | tr '\0' "$i" >"many/$i.txt"; done
 git add many
 ok orch pack r.recipe few.orch --sources 4K
-says ' files that the recipe does not name, beyond 4.0 KiB (--sources BYTES)'
+says ' files that the recipe does not name, beyond the limit of 4.0 KiB (--sources)'
 [ "$(grep -c 'left out: ' <<<"$err")" -lt 8 ] || _fail 'a line for each file'
 git rm -qrf many
 ok orch pack r.recipe bare.orch --artifacts none
@@ -69,7 +69,7 @@ import json, sys
 rows = json.load(open(sys.argv[1]))["rerun"]
 ran = {r["trial"]: r["outcome"] for r in rows if r["run"]}
 assert len(ran) == 2 and set(ran.values()) == {"confirmed"}, rows
-assert [r["why"] for r in rows if not r["run"]] == ["what it reads from other runs is not in the pack"], rows
+assert [r["why"] for r in rows if not r["run"]] == ["its inputs from other runs are not in the pack"], rows
 P
 GO_WRONG=1 ok orch verify "$SCRATCH/w/r.orch" --rerun 9 --trust --json
 python3 - "$SCRATCH/out" <<'P' || _fail 'reruns with artifacts, one of which fails'

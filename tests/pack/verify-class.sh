@@ -76,7 +76,7 @@ pairs = {tuple(sorted((c["file"].split("/")[-1], c["other"].split("/")[-1]))) fo
 assert pairs == {("03.orch", "eve.orch"), ("03.orch", "mallory.orch"), ("eve.orch", "mallory.orch")}, pairs
 assert len(copies) == 12, len(copies)
 what = {c["what"].split(":")[0] for c in copies}
-assert what == {"equal to the last bit", "one key with two contents"}, what
+assert what == {"exactly equal", "same run key but different contents"}, what
 assert any("when it began" in c["what"] and "the times of its 12 points" in c["what"] for c in copies), copies
 ' || _fail 'the class as JSON'
 fails 7 orch verify class/
