@@ -18,9 +18,10 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct paleo_options, time.forward_only, FLAG, "forward-only",
                 .help = "inference: no backward pass"),
     TIME_LINK_OPTIONS(AT(time.network), AT(time.per_node)),
-    ORCH_OPTION(struct paleo_options, time.scheme, TEXT, "scheme", .value = "NAME",
-                .help = "OneToAll, TreeAllReduce, ButterflyAllReduce, ButterflyMixing; not "
-                        "PALEO's: ring, hierarchical"),
+    ORCH_OPTION(
+        struct paleo_options, time.scheme, TEXT, "scheme", .value = "NAME",
+        .help =
+            "OneToAll, TreeAllReduce, ButterflyAllReduce, ButterflyMixing, ring or hierarchical"),
     TIME_PRICE_OPTIONS(AT(time.price), AT(time.cloud), AT(time.spot)),
     TIME_SHARE_OPTIONS(AT(time.ppp_comp), AT(time.ppp_comm), ""),
     ORCH_OPTION(struct paleo_options, pipeline, FLAG, "pipeline",
@@ -30,15 +31,15 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct paleo_options, parallel, TEXT, "parallel", .value = "NAME",
                 .help = "parallelism: data (the default), model or hybrid"),
     ORCH_OPTION(struct paleo_options, split, LIST, "split", .value = "LAYER",
-                .help = "layer that is split among the workers; may be repeated"),
+                .help = "layer to split among the workers (repeatable)"),
     ORCH_OPTION(struct paleo_options, overlap, FLAG, "overlap",
                 .help = "not in PALEO: exchange gradients during the backward pass"),
     ORCH_OPTION(struct paleo_options, all_layers, FLAG, "all-layers",
                 .help = "not in PALEO: include norms, activations and sums"),
     ORCH_OPTION(struct paleo_options, roofline, FLAG, "roofline",
-                .help = "compute only the roofline's lower bound of the time on one GPU"),
+                .help = "compute the least time on one GPU (roofline) instead"),
     ORCH_OPTION(struct paleo_options, layers, FLAG, "layers",
-                .help = "with --roofline: show each layer, and what limits its speed"),
+                .help = "with --roofline: show each layer"),
     ORCH_OPTION(struct paleo_options, chart, TEXT, "chart", .value = "FILE",
                 .help = "with --roofline: draw the roofline (.svg, .png, .pdf)"),
     ORCH_OPTION(struct paleo_options, time.optimizer, TEXT, "optimizer", .value = "NAME",
@@ -77,14 +78,13 @@ static bool roofline_fits(const struct paleo_options *o, GError **error)
 {
     const char *unused = unused_by_roofline(o);
     if (unused)
-        return refuse(unused, "does nothing with --roofline, which models one GPU",
-                      "leave out one of the two options", error);
+        return refuse(unused, "excludes '--roofline'", "leave out one of the two options", error);
     if (!o->time.gpu || g_str_has_prefix(o->time.gpu, "paleo:"))
         return refuse("roofline", "needs one of the GPUs that 'orch gpu ls' lists",
                       "for example --gpu V100", error);
     if (o->time.optimizer && o->time.forward_only)
-        return refuse("optimizer", "does nothing with --forward-only: no weights are updated",
-                      "leave out one of the two options", error);
+        return refuse("optimizer", "excludes '--forward-only'", "leave out one of the two options",
+                      error);
     return true;
 }
 
@@ -93,8 +93,7 @@ static bool options_fit(const struct orch_cli *cli, const struct paleo_options *
     if (!orch_cli_format_check(o->format, error))
         return false;
     if (cli->json && o->format)
-        return refuse("format", "cannot be combined with --json", "choose one of the two options",
-                      error);
+        return refuse("format", "excludes '--json'", "leave out one of the two options", error);
     if (g_strcmp0(o->time.gpu, "all") == 0)
         return refuse("gpu", "takes a single device here",
                       "'orch predict --gpu all' ranks all GPUs", error);
@@ -104,7 +103,7 @@ static bool options_fit(const struct orch_cli *cli, const struct paleo_options *
         return refuse(o->layers  ? "layers"
                       : o->chart ? "chart"
                                  : "optimizer",
-                      "does nothing without --roofline", "add --roofline", error);
+                      "needs '--roofline'", "add --roofline", error);
     return true;
 }
 
@@ -143,14 +142,11 @@ const struct orch_command ORCH_COMMAND_PALEO = {
     .about =
         "PALEO (Qi, Sparks, Talwalkar 2017) is an analytical model of training time. This command "
         "prints what PALEO's program computes for a network of 'orch net ls' or of PALEO's "
-        "repository (paleo:inception_v3, paleo:resnet50) or a "
-        "table of layers. The output marks what PALEO's program cannot compute: the schemes ring "
-        "and hierarchical, --overlap, --all-layers.\n\n--roofline prints the least time that a "
-        "step can take at the GPU's peak rates, in one row for each batch size. With --layers, it "
-        "prints one row for each layer at the first batch size. --chart draws this roofline: the "
-        "device's limits (as 'orch doctor --bench' measured them, else from the data sheet) and "
-        "each layer's least time. If plugin layerbench ran this network on the device with "
-        "by_layer, each layer's measured time is added.",
+        "repository (paleo:inception_v3, paleo:resnet50) or a table of layers. The output marks "
+        "what orch adds to PALEO: the schemes ring and hierarchical, --overlap, --all-layers.\n\n"
+        "--roofline prints the least time that a step can take at the GPU's peak speed, one row "
+        "for each batch size. --chart draws each layer's least time. It also draws the layers' "
+        "times if plugin layerbench measured them on this device (parameter by_layer).",
     .examples = "orch paleo --net inception_v3 --gpu K80 --workers 1,2,4,8 --scaling strong "
                 "--batch 128 --dataset 50000\n"
                 "orch paleo --net paleo:inception_v3 --workers 1,2,4,8 --scaling strong --batch "

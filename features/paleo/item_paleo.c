@@ -224,21 +224,18 @@ static void add_method(const struct paleo_section *p)
     orch_section_note(
         p->a->section,
         "PALEO predicts the forward pass of a batch of %" G_GINT64_FORMAT
-        " on %s%s (%s GFLOP/s, %s GiB/s%s). PPP (platform percent of peak) is the share of these "
-        "peaks that programs reach",
+        " on %s%s (%s GFLOP/s, %s GiB/s%s). PPP: the share of these peaks that programs reach",
         p->options.batch, is_own ? "PALEO's " : "", device->name, peak, bandwidth,
         is_own && strcmp(device->name, "K80") == 0 ? "; the whole board at its base clock" : "");
-    orch_section_note(p->a->section,
-                      "'paleo:' marks networks of PALEO's repository; the others are "
-                      "orch's ('orch net show'), with the batch normalisation and "
-                      "padding of the published networks");
+    orch_section_note(
+        p->a->section,
+        "'paleo:' marks networks of PALEO's repository; the others are orch's ('orch net show')");
     if (isnan(p->peak_tflops))
         return;
     g_autofree char *tflops = orch_number_format(p->peak_tflops);
     orch_section_note(p->a->section,
-                      "practical: what PALEO predicts. peak: %s TFLOP/s divided by the operations "
-                      "of one image as orch counts them ('orch net "
-                      "show'). A multiply-add counts as 1 (Lu et al. 2017) or as 2 (data sheets)",
+                      "practical: predicted by PALEO. peak: %s TFLOP/s divided by the operations "
+                      "of one image ('orch net show')",
                       tflops);
 }
 

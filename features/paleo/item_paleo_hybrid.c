@@ -185,8 +185,8 @@ static void add_notes(const struct hybrid_item *h)
                       o->ppp_comp, o->ppp_comm, split);
     orch_section_note(
         h->a->section,
-        "hours of %g epochs of %g images, without the update; speedup: compared with the first row "
-        "of the same parallelism; errors: 100 (PALEO - measured) / measured",
+        "hours of %g epochs of %g images, without the update; speedup: over the first row of the "
+        "same parallelism; errors: 100 (PALEO - measured) / measured",
         h->epochs, h->images);
 }
 

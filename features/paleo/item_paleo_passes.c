@@ -302,18 +302,17 @@ static bool add_runs(struct passes_item *p, GError **error)
 static void add_notes(const struct passes_item *p)
 {
     const struct orch_paleo_device *device = &p->options.device;
-    orch_section_note(p->a->section,
-                      "computed: PALEO's formulas as computed by orch, with every convolution as a "
-                      "matrix product. Rows without a run are for %s with %g GFLOP/s and %g GiB/s, "
-                      "and their times are divided by PPP (the share of these peaks that programs "
-                      "reach)",
-                      device->name, device->peak_gflops, device->bandwidth_gib_s);
+    orch_section_note(
+        p->a->section,
+        "computed: by orch with PALEO's formulas. Rows without a run are for %s with %g GFLOP/s "
+        "and %g GiB/s; PPP is the share of these peaks that programs reach",
+        device->name, device->peak_gflops, device->bandwidth_gib_s);
     orch_section_note(p->a->section, "errors: 100 (PALEO - measured) / measured");
     if (json_object_get(p->a->item->spec, "experiments"))
-        orch_section_note(p->a->section,
-                          "rows of a run use the peak FLOP/s and the bandwidth that the run "
-                          "measured, unscaled (PPP 1). Measured forward and backward times are "
-                          "sums over layers; the step is timed as a whole");
+        orch_section_note(
+            p->a->section,
+            "rows of a run use the peak FLOP/s and the bandwidth that the run measured. Measured "
+            "forward and backward times are sums over layers; the step is timed as a whole");
 }
 
 static bool fill(struct orch_section_context *a, GError **error)

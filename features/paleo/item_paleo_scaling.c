@@ -21,9 +21,7 @@
 #define THROUGHPUT "result throughput"
 
 /* The price of the assignments is that of a K80. */
-#define CORE_PRICE                                                                                 \
-    "; the workers here are cores of a processor, and their price is made up: use the costs only " \
-    "to compare the series"
+#define CORE_PRICE "; this price is made up: use the costs only to compare the series"
 
 enum source { PREDICTED, MEASURED, SIMULATED, SOURCES };
 
@@ -142,10 +140,9 @@ static bool predict(struct scaling_item *s, GError **error)
             s->a->section, "%s: %s on images of %dx%dx%d, %" G_GINT64_FORMAT " parameters%s",
             orch_paleo_net_is_own(s->net) ? "predicted" : "all series", s->net, (int)input.c,
             (int)input.h, (int)input.w, orch_layer_table_params(layers),
-            orch_paleo_net_is_own(s->net)
-                ? ". This is the network of PALEO's repository. The trainings and the simulation "
-                  "use orch's network, which like the original paper's has batch normalisation"
-                : "");
+            orch_paleo_net_is_own(s->net) ? ", from PALEO's repository. The other series use "
+                                            "orch's network, which has batch normalisation"
+                                          : "");
     orch_layer_table_free(layers);
     return ok;
 }
@@ -313,19 +310,18 @@ static void add_method(const struct scaling_item *s)
     const struct orch_paleo_options *o = &s->options;
     const bool is_own =
         g_str_has_prefix(orch_json_text(s->a->item->spec, "gpu", "paleo:"), "paleo:");
-    orch_section_note(
-        s->a->section,
-        "predicted: by PALEO for %s %s (%g GFLOP/s, %.4g GiB/s), with %s, %s scaling, batch "
-        "%" G_GINT64_FORMAT " and the link %s (%g Gbit/s). Programs are assumed to reach %g of "
-        "the peak in computing, and %g in communication (platform percent of peak, PPP)",
-        is_own ? "PALEO's device" : "one", o->device.name, o->device.peak_gflops,
-        o->device.bandwidth_gib_s, orch_paleo_scheme_name(o->scheme),
-        o->scaling == ORCH_PALEO_STRONG ? "strong" : "weak", o->batch, o->network.name,
-        o->network.gbit_s, o->ppp_comp, o->ppp_comm);
+    orch_section_note(s->a->section,
+                      "predicted: by PALEO for %s %s (%g GFLOP/s, %.4g GiB/s), with %s, %s "
+                      "scaling, batch %" G_GINT64_FORMAT
+                      " and the link %s (%g Gbit/s). PPP, the share of the peak that programs "
+                      "reach, is %g in computing and %g in communication",
+                      is_own ? "PALEO's device" : "one", o->device.name, o->device.peak_gflops,
+                      o->device.bandwidth_gib_s, orch_paleo_scheme_name(o->scheme),
+                      o->scaling == ORCH_PALEO_STRONG ? "strong" : "weak", o->batch,
+                      o->network.name, o->network.gbit_s, o->ppp_comp, o->ppp_comm);
     if (s->is_calibrated)
-        orch_section_note(s->a->section,
-                          "the share of the peak (PPP) is fitted to the measured throughput of one "
-                          "worker, so only the numbers for more workers test the model");
+        orch_section_note(s->a->section, "PPP is fitted to the measured throughput of one worker, "
+                                         "so only the numbers for more workers test the model");
     orch_section_note(s->a->section, "time of an epoch = %g images / throughput", s->images);
     note_own_device(s);
     if (isfinite(s->price))

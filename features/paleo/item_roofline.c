@@ -34,7 +34,7 @@ static const struct orch_gpu_spec *device_of(const struct roofline_item *item,
         if (!found)
             *out_why = g_strdup_printf("GPU '%s' is not in the table of GPUs", parts.device);
     } else if (g_strcmp0(run->machine_key, orch_workspace_machine_key(item->a->plan->workspace))) {
-        *out_why = g_strdup("it ran on the CPU of another machine, whose peaks are not known here");
+        *out_why = g_strdup("it ran on another machine's CPU, whose peaks are not known here");
     } else {
         found = orch_hardware_gpu(item->hardware, "here", NULL);
         if (!found)
@@ -106,7 +106,7 @@ static bool show(const struct roofline_item *item, const struct orch_trials *tri
     if (chart) {
         orch_section_chart(section, chart);
         add_table(item, label, dots, &roofs, precision);
-        orch_section_note(section, "%s, run %s: the %u layers that take longest of %u", label,
+        orch_section_note(section, "%s, run %s: the %u slowest of %u layers", label,
                           orch_run_short_key(trial->run->key), MIN(dots->len, (guint)ROWS_MOST),
                           dots->len);
     } else {

@@ -150,12 +150,11 @@ static bool check_cut(const struct split *split, const struct orch_layer *layer,
         has_pieces = has_pieces && layer->inputs[i].c % split->workers == 0;
     if (has_pieces && layer->out.c % split->workers == 0)
         return true;
-    orch_error_set(
-        error, ORCH_ERROR_USAGE,
-        "choose a number of workers that divides the layer's channels, or do not split the layer",
-        "layer '%s' (%s, %" G_GINT64_FORMAT " channels) cannot be split among %" G_GINT64_FORMAT
-        " workers",
-        layer->name, orch_layer_type_name(layer->type), layer->out.c, split->workers);
+    orch_error_set(error, ORCH_ERROR_USAGE,
+                   "choose a number of workers that divides the layer's channels",
+                   "layer '%s' (%s, %" G_GINT64_FORMAT
+                   " channels) cannot be split among %" G_GINT64_FORMAT " workers",
+                   layer->name, orch_layer_type_name(layer->type), layer->out.c, split->workers);
     return false;
 }
 

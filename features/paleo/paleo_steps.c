@@ -305,8 +305,7 @@ static bool check_split(const char *const *split, const char *parallel, GError *
     if (split)
         return true;
     orch_error_set(error, ORCH_ERROR_USAGE, "for example --split fc6 --split fc7",
-                   "option '--parallel %s' needs --split, which names the layers to split",
-                   parallel);
+                   "option '--parallel %s' needs '--split'", parallel);
     return false;
 }
 
@@ -335,10 +334,8 @@ static bool check_hybrid(const struct orch_time_question *q, GError **error)
     for (int w = 0; w < q->worker_count; w++) {
         if (q->workers[w] <= HYBRID_WORKERS_MAX)
             continue;
-        orch_error_set(error, ORCH_ERROR_USAGE,
-                       "use up to 8 workers, or --parallel data for any number",
-                       "PALEO's hybrid parallelism cannot be computed for %" G_GINT64_FORMAT
-                       " workers: PALEO describes it for at most 8",
+        orch_error_set(error, ORCH_ERROR_USAGE, "use --parallel data",
+                       "PALEO's hybrid parallelism is for at most 8 workers, not %" G_GINT64_FORMAT,
                        q->workers[w]);
         return false;
     }

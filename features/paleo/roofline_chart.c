@@ -256,15 +256,12 @@ struct orch_chart *orch_roofline_chart(const char *title, const struct orch_roof
                                       is_mixed ? " (* nominal, from the data sheet)" : "")
                     : g_strdup("roofs: nominal, from the data sheet");
     chart->note = g_strdup_printf(
-        "%s. %s%s Left of a roof's corner, memory limits a layer; right of the corner, the %s "
-        "units do.%s",
+        "%s. %s%s Left of a roof's corner, memory limits a layer; right of it, the %s units do.%s",
         source, any ? "Filled: measured." : "",
         any_other ? any ? " Hollow: at the least time that the roofs allow."
                         : "Layers are drawn at the least time that the roofs allow."
                   : "",
         orch_precision_names()[precision],
-        any_above ? " A measured layer above a roof had its data in caches, or the roof was "
-                    "measured beside other work."
-                  : "");
+        any_above ? " A layer above a roof had its data in caches." : "");
     return chart;
 }

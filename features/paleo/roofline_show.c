@@ -169,19 +169,18 @@ static void add_batch(struct orch_table *table, const struct orch_roofline_gpu *
 
 static void print_line(const struct orch_time_question *q, const struct orch_roofline_gpu *b)
 {
-    orch_cli_print(
-        "roofline on %s at %s: %.5g TFLOP/s, %.5g GB/s, ridge at %.3g FLOP/byte; a multiply-add is "
-        "2 operations\nthis is a lower bound of the time: bound / measured time is the "
-        "utilisation; 'memory-bound' is the share of the forward time that memory limits",
-        b->gpu->name, orch_precision_names()[b->precision], b->device.peak_flops / 1e12,
-        b->device.bandwidth / 1e9, b->device.peak_flops / b->device.bandwidth);
+    orch_cli_print("roofline on %s at %s: %.5g TFLOP/s, %.5g GB/s, ridge at %.3g FLOP/byte; a "
+                   "multiply-add is 2 operations\n"
+                   "the times are lower bounds; 'memory-bound' is the share of the forward time "
+                   "that memory limits",
+                   b->gpu->name, orch_precision_names()[b->precision], b->device.peak_flops / 1e12,
+                   b->device.bandwidth / 1e9, b->device.peak_flops / b->device.bandwidth);
     if (b->device.memory_bytes > 0)
-        printf("largest batch that fits %.4g GB: %" G_GINT64_FORMAT
-               " (nothing reserved; about %.3g GB go to the CUDA context and libraries: then "
-               "%" G_GINT64_FORMAT ")\n",
+        printf("largest batch that fits %.4g GB: %" G_GINT64_FORMAT ", or %" G_GINT64_FORMAT
+               " if CUDA itself takes %.3g GB\n",
                b->device.memory_bytes / 1e9, roofline_gpu_largest_batch(b, q, 0),
-               orch_prior_reserved_bytes() / 1e9,
-               roofline_gpu_largest_batch(b, q, orch_prior_reserved_bytes()));
+               roofline_gpu_largest_batch(b, q, orch_prior_reserved_bytes()),
+               orch_prior_reserved_bytes() / 1e9);
 }
 
 static struct orch_table *layer_table(const struct orch_roofline_gpu *b,

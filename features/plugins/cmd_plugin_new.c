@@ -64,10 +64,9 @@ const struct orch_command ORCH_COMMAND_PLUGIN_CHECK = {
     .max_args = 1,
     .options = CHECK_OPTIONS,
     .option_bytes = sizeof(struct check_options),
-    .about =
-        "Runs the plugin, and checks that its manifest is valid, that the plugin loads quickly, "
-        "that equal seeds give equal results, that it stops in time when it is cancelled, and that "
-        "it reports only what it declares. The exit status is 7 when a check fails.",
+    .about = "Runs the plugin and checks that its manifest is valid, that it loads quickly, that "
+             "equal seeds give equal results, that it stops when it is cancelled, and that it "
+             "reports only what it declares. The exit status is 7 when a check fails.",
     .run = run_check,
 };
 
@@ -82,7 +81,7 @@ static const struct orch_option NEW_OPTIONS[] = {
     ORCH_OPTION(struct new_options, language, TEXT, "language", .letter = 'l', .value = "LANG",
                 .help = "language: c, shell or python (default)"),
     ORCH_OPTION(struct new_options, skeleton, TEXT, "skeleton", .value = "NAME",
-                .help = "instead of --language: vecadd, a CUDA program whose kernel is empty"),
+                .help = "vecadd: a CUDA program whose kernel is empty"),
     ORCH_OPTION(struct new_options, dir, TEXT, "dir", .letter = 'd', .value = "DIR",
                 .help = "folder to create (default: plugins/NAME)"),
     {0}};
@@ -106,7 +105,7 @@ static int run_new(struct orch_cli *cli, const void *options, GError **error)
         o->dir ? g_strdup(o->dir) : g_build_filename("plugins", cli->args[0], NULL);
     if (o->language && o->skeleton) {
         orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two options",
-                       "--language and --skeleton cannot be given together");
+                       "option '--language' excludes '--skeleton'");
         return -1;
     }
     g_autoptr(GPtrArray) files = orch_skeleton_make(

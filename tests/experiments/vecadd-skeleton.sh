@@ -5,7 +5,7 @@
 fails 2 orch plugin new mine --skeleton vecad
 says vecadd
 fails 2 orch plugin new mine --skeleton vecadd --language c
-says 'cannot be given together'
+says "option '--language' excludes '--skeleton'"
 ok orch plugin new mine --skeleton vecadd --dir plugins/mine
 says 'make -C plugins/mine'
 fails 2 orch plugin new mine --skeleton vecadd --dir plugins/mine

@@ -43,8 +43,8 @@ assert all(abs(a / b - 1) < 3e-4 for a, b in zip(rates, (86.54, 169.2, 317.0, 54
 assert [row["input"] for row in tables[1]] == ["3x224x224", "3x299x299", "3x224x224"], tables[1]
 assert tables[2][0]["practical_of"] == "paleo:resnet50", tables[2]
 text = [json.dumps(s) for s in (gpus, cores, wrong, unknown)]
-assert "the network of PALEO's repository" in text[0] and "23734312 parameters" in text[0]
-assert "their price is made up" in text[1] and "price is made up" not in text[0]
+assert "from PALEO's repository" in text[0] and "23734312 parameters" in text[0]
+assert "this price is made up" in text[1] and "price is made up" not in text[0]
 assert "must be a network of 'orch net ls'" in text[2], text[2]
 assert "did you mean 'resnet50'" in text[3] or "no network 'resnet51'" in text[3], text[3]
 P

@@ -12,7 +12,7 @@ for wrong in '--gpu all' '--layers' '--optimizer adam' '--epochs 3' '--explain' 
     says 'hint: '
 done
 fails 2 orch paleo --net vgg16 --roofline --gpu T4 --workers 2
-says "'--workers' does nothing with --roofline"
+says "'--workers' excludes '--roofline'"
 fails 2 orch paleo --net vgg16 --gpu all
 says 'orch predict --gpu all'
 fails 2 orch curve @last --batch 4

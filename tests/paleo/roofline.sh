@@ -21,7 +21,7 @@ for text in 'memory 900 GB/s' 'fp32 15.67 TFLOP/s' 'fp16 125 TFLOP/s' 'arithmeti
     grep -q "$text" nominal.svg || _fail "the chart lacks: $text"
 done
 fails 2 orch paleo --net resnet18 --gpu V100 --chart x.svg
-says 'without --roofline'
+says "needs '--roofline'"
 fails 2 orch paleo --roofline --net resnet18 --gpu V100 --chart x.gif
 says .gif
 fails 2 orch paleo --roofline --net lenet5 --gpu here --chart x.svg
