@@ -80,9 +80,9 @@ bool orch_candidate_choose(const struct orch_time_question *q, struct orch_step_
         return false;
     }
     if (format != ORCH_FORMAT_16 && !out->prior.is_by_kernels) {
-        orch_error_set(
-            error, ORCH_ERROR_USAGE, "use --precision bf16, or leave out --model and --ppp-comp",
-            "steps in %s are forecast only by the transferred model", out->precision_name);
+        orch_error_set(error, ORCH_ERROR_USAGE, "use --precision bf16",
+                       "steps in %s are forecast only by the transferred model",
+                       out->precision_name);
         return false;
     }
     if (q->net && orch_net_is_sequence(q->net) &&

@@ -13,18 +13,18 @@ static const struct orch_option OPTIONS[] = {
                 .help = "V100, 8xH100, a list (V100,A100), all GPUs (all), or this CPU (here)"),
     TIME_NETWORK_OPTIONS(AT(time.net), AT(time.net_table), AT(time.input), AT(time.classes)),
     ORCH_OPTION(struct predict_options, time.tokens, TEXT, "tokens", .value = "N",
-                .help = "length of a sequence, the same as --input 1xNx1"),
+                .help = "length of a sequence"),
     TIME_WORK_OPTIONS(AT(time.dataset), AT(time.batches), AT(time.workers), AT(time.scaling)),
     ORCH_OPTION(struct predict_options, time.epochs, TEXT, "epochs", .letter = 'e', .value = "N",
                 .help = "number of epochs"),
     ORCH_OPTION(struct predict_options, time.precision, TEXT, "precision", .value = "NAME",
                 .help = "fp32, fp32-ieee, tf32, fp16, bf16, fp8, fp4, fp64 or auto"),
     ORCH_OPTION(struct predict_options, time.optimizer, TEXT, "optimizer", .value = "NAME",
-                .help = "sgd, momentum, adam, adamw (default of transformers: adamw)"),
+                .help = "sgd, momentum, adam or adamw"),
     ORCH_OPTION(struct predict_options, time.forward_only, FLAG, "forward-only",
                 .help = "inference: no backward pass"),
     ORCH_OPTION(struct predict_options, time.attention, TEXT, "attention", .value = "KIND",
-                .help = "fused (the default: one kernel), or eager"),
+                .help = "fused (default) or eager"),
     ORCH_OPTION(struct predict_options, time.compiled, FLAG, "compile",
                 .help = "transformer under torch.compile"),
     ORCH_OPTION(struct predict_options, time.loss, TEXT, "loss", .value = "KIND",
@@ -32,7 +32,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct predict_options, time.checkpointing, FLAG, "checkpointing",
                 .help = "compute activations again: less memory, more time"),
     ORCH_OPTION(struct predict_options, time.trainable, TEXT, "trainable", .value = "SHARE|BLOCKS",
-                .help = "train the last 2 blocks (2), or 0.1 of the parameters"),
+                .help = "train only the last 2 blocks (2) or 0.1 of the parameters (0.1)"),
     ORCH_OPTION(struct predict_options, time.lora_rank, TEXT, "lora-rank", .value = "R",
                 .help = "train only adapters of rank R (LoRA)"),
     ORCH_OPTION(struct predict_options, time.base_bits, TEXT, "base-bits", .value = "8|4",
@@ -89,7 +89,7 @@ static bool experiment_fits(const struct predict_options *o, GError **error)
         if (g_strv_contains(own, option->name) || !is_given(o, option))
             continue;
         orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two options",
-                       "option '--%s' has no effect with --experiment", option->name);
+                       "option '--%s' excludes '--experiment'", option->name);
         return false;
     }
     return true;
@@ -130,26 +130,22 @@ static bool options_fit(const struct orch_cli *cli, const struct predict_options
 {
     const struct time_options *t = &o->time;
     if (o->sweeps && !o->experiment)
-        return refuse("add --experiment NAME", "option '--sweep' does nothing without --experiment",
-                      error);
+        return refuse("add --experiment NAME", "option '--sweep' needs '--experiment'", error);
     if (asks_for_serving(cli, t))
-        return refuse("--forward-only forecasts one pass over whole sequences (a prompt); 'orch "
-                      "predictor train' learns from a table of a server's kernels",
-                      "serving is not forecast: 'orch predict' forecasts trainings and single "
-                      "passes, not a server's batches of requests, caches and generated tokens",
-                      error);
+        return refuse(
+            "--forward-only forecasts one pass over a prompt",
+            "serving is not forecast: 'orch predict' forecasts trainings and single passes", error);
     if (cli->arg_count)
-        return refuse("name a network with --net and a GPU with --gpu; for runs use 'orch curve'",
+        return refuse("name a network with --net and a GPU with --gpu",
                       "'orch predict' takes no arguments, only options", error);
     if (!is_model(t->model, error) || !orch_cli_format_check(o->format, error))
         return false;
     if (cli->json && o->format)
-        return refuse("choose one of the two options", "--json and --format cannot be combined",
+        return refuse("leave out one of the two options", "option '--json' excludes '--format'",
                       error);
     if (t->optimizer && t->forward_only)
-        return refuse(
-            "leave out one of the two options",
-            "option '--optimizer' does nothing with --forward-only: no weights are updated", error);
+        return refuse("leave out one of the two options",
+                      "option '--optimizer' excludes '--forward-only'", error);
     return true;
 }
 
@@ -176,8 +172,7 @@ static int answer(struct orch_cli *cli, const struct predict_options *o,
         : o->pareto && !q->is_ranking ? "option '--pareto' needs several GPUs"
                                       : NULL;
     if (why) {
-        refuse(q->is_ranking ? "name one model of GPU, for example --gpu 8xH100"
-                             : "use --gpu all, or name several GPUs",
+        refuse(q->is_ranking ? "name one model of GPU, for example --gpu 8xH100" : "use --gpu all",
                why, error);
         return -1;
     }
@@ -221,22 +216,19 @@ const struct orch_command ORCH_COMMAND_PREDICT = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct predict_options),
     .groups = GROUPS,
-    .about =
-        "Prints the time of a step, an epoch and the whole training (with a 90 % interval), the "
-        "cost, the assumptions, and the basis of the forecast.\n\nThe basis (tier) is the first of "
-        "these that has data:\n"
-        "\n"
-        "  measured      the store's runs of this setting\n"
-        "  fitted        a predictor trained on the store's runs of this GPU\n"
-        "  same-step     step times of this network on this GPU, yours and published ones\n"
-        "  same-chip     such times of other networks on this GPU\n"
-        "  same-network  such times of this network on other GPUs\n"
-        "  transferred   an analytical model, fitted to public measurements\n"
-        "  prior         the roofline of the GPU's data sheet\n\nFor a script of your own, "
-        "--experiment forecasts the wall "
-        "time of one run with the parameters of -x ('orch help predictors'). Train a predictor "
-        "first: orch predictor train --where 'experiment = NAME'.\n\n'orch predictor score' rates "
-        "past forecasts, and 'orch curve' predicts loss curves.",
+    .about = "Prints the time of a step, an epoch and the whole training (with a 90 % interval), "
+             "the cost, the assumptions, and the basis of the forecast.\n\n"
+             "The basis (tier) is the first of these that has data:\n\n"
+             "  measured      the store's runs of this setting\n"
+             "  fitted        a predictor trained on the store's runs of this GPU\n"
+             "  same-step     step times of this network on this GPU, yours and published ones\n"
+             "  same-chip     such times of other networks on this GPU\n"
+             "  same-network  such times of this network on other GPUs\n"
+             "  transferred   an analytical model, fitted to public measurements\n"
+             "  prior         the roofline of the GPU's data sheet\n\n"
+             "For a script of your own, --experiment forecasts the wall time of one run with the "
+             "parameters of -x. Train a predictor first: orch predictor train --where 'experiment "
+             "= NAME'.",
     .examples = "orch predict --gpu V100 --net resnet50   # 90 epochs of ImageNet\n"
                 "orch predict --gpu all --net resnet-cifar:44 --dataset cifar10   # ranked\n"
                 "orch predict --gpu all --net resnet50 --deadline 36h --pareto gpus.svg\n"

@@ -125,15 +125,12 @@ const struct orch_command ORCH_COMMAND_PREDICTOR_SCORE = {
     .max_args = 0,
     .options = OPTIONS,
     .option_bytes = sizeof(struct score_options),
-    .about =
-        "Every forecast of 'orch run' is kept with its run. This command compares these "
-        "forecasts with the measured times: the median and mean of |forecast - measured| / "
-        "measured, and the share of measured times within the 90 % interval. Forecasts made "
-        "before the run and during it are scored separately, and so are runs during which "
-        "other programs kept the CPUs busy (load 'foreign'). --by question groups the forecasts by "
-        "whether the setting had run before, was between settings that had run, or was beyond "
-        "them. --by also groups by time, model, device or network. --chart draws, for each "
-        "quantile of the forecast, how often the measured time was at or below it.",
+    .about = "Every forecast of 'orch run' is kept with its run. This command compares these "
+             "forecasts with the measured times: the median and mean of |forecast - measured| / "
+             "measured, and the share of measured times within the 90 % interval. Forecasts made "
+             "before the run and during it are scored separately. --by question groups the "
+             "forecasts by whether the setting had run before. --chart draws, for each quantile of "
+             "the forecast, how often the measured time was at or below it.",
     .examples = "  orch predictor score\n"
                 "  orch predictor score --by time\n"
                 "  orch predictor score --chart calibration.svg",

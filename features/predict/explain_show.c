@@ -30,8 +30,7 @@ static void print_analytical_model(const json_t *white)
 static void print_learned(const json_t *learned)
 {
     if (json_is_null(learned)) {
-        printf(
-            "trained predictor: none; 'orch predictor train' trains one on runs and data sets\n");
+        printf("trained predictor: none ('orch predictor train' trains one)\n");
         return;
     }
     g_autofree char *step = duration_at(learned, "step_s");
@@ -51,7 +50,7 @@ static void print_readings(const json_t *readings)
 
 static void print_features(const json_t *features)
 {
-    printf("features of this configuration (without missing ones)\n");
+    printf("features of this configuration\n");
     for (size_t i = 0; i < json_array_size(features); i++) {
         const json_t *f = json_array_get(features, i), *value = json_object_get(f, "value");
         g_autofree char *text = json_is_string(value)

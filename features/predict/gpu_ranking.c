@@ -198,10 +198,9 @@ char *orch_gpu_ranking_why_empty(const struct orch_time_question *q,
     if (!fits)
         return g_strdup("the batch fits the memory of no GPU: take a smaller --batch");
     if (!q->images)
-        return g_strdup("no cost is known without a data set: add --dataset NAME, or the number of "
-                        "training images");
+        return g_strdup("no cost is known without a data set: add --dataset NAME");
     if (!has_price)
-        return g_strdup("no price is known there: leave --cloud and --spot away, or add --price");
+        return g_strdup("no price is known there: leave out --cloud and --spot");
     return raise_limits(q, all);
 }
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define IN_BF16 "bf16, for which fp16 stands"
+#define IN_BF16 "bf16 (measurements of fp16 are used)"
 
 static void add(GPtrArray *what, char *text)
 {

@@ -259,8 +259,7 @@ static void print_gpus(struct orch_cli *cli, const struct orch_plan_gpus *gpus)
     static const char *const headers[] = {
         "gpu", ">trials", ">time", ">90 % interval", ">cost", "Pareto", "tier", "price", NULL};
     if (!gpus->rows->len) {
-        printf("no forecast for a GPU: none of these trials declares its cost (network, batch, "
-               "...)\n");
+        printf("no forecast for a GPU: none of these trials declares its cost\n");
         return;
     }
     struct orch_table *table = orch_table_new(headers);
@@ -281,8 +280,8 @@ static void print_gpus(struct orch_cli *cli, const struct orch_plan_gpus *gpus)
     if (first->known < gpus->trials)
         printf("%u more trials declare no cost and have no forecast\n",
                gpus->trials - first->known);
-    printf("* no GPU is both faster and cheaper. Trials run one after another; estimated from "
-           "specifications and public measurements, not measured here.\n");
+    printf("* no GPU is both faster and cheaper. The times are forecasts for trials that run one "
+           "after another.\n");
     print_cheapest(gpus);
 }
 

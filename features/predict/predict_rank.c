@@ -203,10 +203,9 @@ static void print_table(struct orch_cli *cli, const struct predict_options *o,
     orch_cli_table_print_as(cli, table, "predictions", o->format);
     if (o->format)
         return;
-    printf("* no GPU that fits is both faster and cheaper. Tiers, best first: measured and fitted, "
-           "from the store's runs and data sets; same-step, same-chip, same-network, from steps "
-           "that were published; transferred, from a model of other GPUs; prior, from the "
-           "specification. GPUs without a similar measurement come last.\n");
+    printf(
+        "* no GPU that fits is both faster and cheaper. Tiers, most reliable first: measured, "
+        "fitted, same-step, same-chip, same-network, transferred, prior ('orch help predict').\n");
     print_choice(q, ranking);
     orch_cli_time_assumptions_print(q);
     if (o->pareto)
@@ -223,8 +222,8 @@ static bool has_one_setting(const struct predict_options *o, GError **error)
                        "option '--%s' needs a single number if several GPUs are ranked",
                        many_workers ? "workers" : "batch");
     else if (o->explain)
-        orch_error_set(error, ORCH_ERROR_USAGE, "use --explain with a single GPU",
-                       "option '--explain' does nothing with several GPUs");
+        orch_error_set(error, ORCH_ERROR_USAGE, "name a single GPU",
+                       "option '--explain' needs a single GPU");
     else
         return true;
     return false;

@@ -341,10 +341,10 @@ static void warn(const struct asking *a)
                       "predictor '%s' is not better than taking the time of the most similar run",
                       a->trained->name);
     if (a->newer)
-        orch_cli_warn(a->cli,
-                      "%d runs are newer than predictor '%s': train this predictor again with "
-                      "'orch predictor train'",
-                      (int)a->newer, a->trained->name);
+        orch_cli_warn(
+            a->cli,
+            "%d runs are newer than predictor '%s': train it again with 'orch predictor train'",
+            (int)a->newer, a->trained->name);
 }
 
 /* Forecasts each setting. The basis of one setting is printed below the table; of several, only the

@@ -169,20 +169,13 @@ static void print_kernels(const struct orch_prior *p)
     orch_cli_print("tier transferred: the sum of the network's kernels, from the GPU's data sheet\n"
                    "  source    %s\n"
                    "  sustained %.3g TFLOP/s of matrix products, from its units and its power\n"
-                   "  interval  within a factor of %.2f: %s",
+                   "  interval  within a factor of %.2f%s",
                    orch_kernel_model_source(), k->gpu.sustained_flops / 1e12, exp(p->error_90),
                    !k->gpu.was_measured
-                       ? "wider, because products at this precision were not measured"
-                   : !orch_kernel_model_is_guess(k)
-                       ? "90 % of the measured whole transformers lay within this factor"
-                   : k->has_experts || k->has_packed || k->switches.format != ORCH_FORMAT_16
-                       ? "90 % of the measured whole transformers lay within a smaller factor, "
-                         "which is widened by "
-                         "a guess"
-                       : "90 % of the measured whole transformers lay within a smaller factor, "
-                         "which is widened by "
-                         "a guess, because no GPU without tensor cores was measured with attention "
-                         "in one kernel");
+                       ? ": wider, because products at this precision were not measured"
+                   : orch_kernel_model_is_guess(k)
+                       ? ": a guess, wider than the error of the measured transformers"
+                       : ", in 90 % of the measured transformers");
 }
 
 /* The interval by the shape of the question. */
@@ -194,15 +187,14 @@ static void print_error(const struct orch_prior *p, bool is_sequence)
                                         [ORCH_ASKED_ARCH] = "; this architecture was not measured"};
     const struct orch_transfer_error *e = &p->error;
     if (is_sequence)
-        orch_cli_print("  interval  within a factor of %.2f: none of its networks was a "
-                       "transformer, so the widest interval of unmeasured cases is used",
+        orch_cli_print("  interval  within a factor of %.2f: the widest, because none of its "
+                       "networks was a transformer",
                        exp(p->error_90));
     else
-        orch_cli_print(
-            "  interval  within a factor of %.2f, as %.0f %% of measurements when %s were "
-            "left out of the fit, in %d groups%s%s",
-            exp(p->error_90), 100 * e->covered, orch_transfer_error_left_out(e->asked), e->groups,
-            whose[e->asked], e->family > 0 ? ", nor any network of this family" : "");
+        orch_cli_print("  interval  within a factor of %.2f, in %.0f %% of cases when %s were left "
+                       "out of the fit%s%s",
+                       exp(p->error_90), 100 * e->covered, orch_transfer_error_left_out(e->asked),
+                       whose[e->asked], e->family > 0 ? ", nor any network of this family" : "");
 }
 
 /* The newest software of the published steps that the model was fitted to: all but milabench's. */
@@ -241,18 +233,17 @@ static void print_workers(const struct orch_step_answer *a)
     double error = q->is_parallel ? orch_parallel_error_90(&q->parallel, a->step.is_guess)
                                   : orch_prior_several_error();
     if (a->step.is_guess) {
-        orch_cli_print(
-            "  workers   the exchange is computed from the links' data sheets; no measured step "
-            "shared weights in this way, so a factor of %.2f is a guess",
-            exp(error));
+        orch_cli_print("  workers   the exchange is computed from the links' data sheets; the "
+                       "factor of %.2f is a "
+                       "guess, because no such step was measured",
+                       exp(error));
         return;
     }
     const char *steps = q->is_parallel ? orch_parallel_measured(&q->parallel)
                                        : orch_parallel_measured(&(struct orch_parallel){.dp = 2});
-    orch_cli_print(
-        "  workers   the exchange is computed from the links' data sheets; 90 %% of %s lay "
-        "within a factor of %.2f of such forecasts",
-        steps, exp(error));
+    orch_cli_print("  workers   the exchange is computed from the links' data sheets; 90 %% of %s "
+                   "lay within a factor of %.2f",
+                   steps, exp(error));
 }
 
 /* What one short run costs, and how it narrows the interval. */
@@ -280,13 +271,9 @@ static void print_near(const struct orch_step_answer *a)
         [ORCH_TIER_SAME_STEP] = "this network was measured on this chip",
         [ORCH_TIER_SAME_CHIP] = "this chip was measured, in other settings",
         [ORCH_TIER_SAME_NETWORK] = "this network was measured on other chips"};
-    static const char *const reasons[] = {
-        [ORCH_TIER_SAME_STEP] = "measured steps differ so much by source, software and batch",
-        [ORCH_TIER_SAME_CHIP] = "measured steps of one chip differ so much by network and board",
-        [ORCH_TIER_SAME_NETWORK] = "chips that were not measured may differ so much"};
     orch_cli_print(
-        "tier %s: %s\n  from      %s\n  interval  within a factor of %.2f, in 90 %% of cases: %s",
-        orch_tier_name(a->tier), titles[a->tier], a->why, exp(a->prior.error_90), reasons[a->tier]);
+        "tier %s: %s\n  from      %s\n  interval  within a factor of %.2f, in 90 %% of cases",
+        orch_tier_name(a->tier), titles[a->tier], a->why, exp(a->prior.error_90));
 }
 
 static void print_own(const struct orch_step_answer *a)
@@ -364,12 +351,12 @@ static void assume_link(struct orch_time_question *q, const struct orch_gpu_spec
     for (int i = 0; i < q->worker_count; i++)
         most = MAX(most, q->workers[i]);
     bool has_nodes = q->per_node && q->per_node < most;
-    g_autofree char *between = has_nodes  ? g_strdup_printf(" between nodes of %d, %s within",
-                                                            (int)q->per_node, within->name)
-                               : q->link  ? g_strdup("")
-                               : most > 8 ? g_strdup(", all workers of one node, though 8 are the "
-                                                     "most of a usual one")
-                                          : g_strdup(", all workers of one node");
+    g_autofree char *between =
+        has_nodes
+            ? g_strdup_printf(" between nodes of %d, %s within", (int)q->per_node, within->name)
+        : q->link  ? g_strdup("")
+        : most > 8 ? g_strdup(", all workers in one node (usually at most 8)")
+                   : g_strdup(", all workers in one node");
     g_autofree char *scheme =
         q->is_parallel ? g_strdup("")
                        : g_strdup_printf("; %s all-reduce during the backward pass",
@@ -386,26 +373,24 @@ static void assume_device(struct orch_time_question *q, const struct orch_candid
                                   orch_gpu_unit_name(c->gpu->unit));
     if (q->kernels.format != ORCH_FORMAT_16)
         orch_time_question_assume(q, "precision", "--precision",
-                                  "%s in linear layers but the last, as scaled for each tensor; "
-                                  "the rest, and memory, as in bf16",
+                                  "%s in linear layers except the last, the rest in bf16",
                                   c->precision_name);
     else if (!q->has_precision)
         orch_time_question_assume(
             q, "precision", "--precision", "%s%s", orch_precision_names()[c->precision],
-            c->precision_is_recorded         ? ", as in the runs of this network"
-            : c->precision == ORCH_TF32      ? ", as PyTorch's convolutions do on this GPU"
-            : c->precision == ORCH_FP32_IEEE ? ", in which PyTorch multiplies matrices by "
-                                               "default; tf32 and bf16 are faster"
-                                             : "");
+            c->precision_is_recorded    ? ", as in the runs of this network"
+            : c->precision == ORCH_TF32 ? ", PyTorch's default for convolutions on this GPU"
+            : c->precision == ORCH_FP32_IEEE
+                ? ", PyTorch's default for matrices; tf32 and bf16 are faster"
+                : "");
     else if (q->precision != c->precision && q->precision != ORCH_FP32_IEEE)
         orch_time_question_assume(
-            q, "precision", "--precision", "%s: %s tensors, which this GPU multiplies so",
+            q, "precision", "--precision", "%s, in which this GPU multiplies %s tensors",
             orch_precision_names()[c->precision], orch_precision_names()[q->precision]);
     if (q->ppp_is_measured)
-        orch_time_question_assume(
-            q, "PPP", "--ppp-comp",
-            "%.3g: observed divided by estimated throughput, mean of %d configuration%s run on it",
-            c->ppp.share, c->ppp.workloads, orch_plural(c->ppp.workloads));
+        orch_time_question_assume(q, "PPP", "--ppp-comp",
+                                  "%.3g: mean of %d configuration%s run on this GPU", c->ppp.share,
+                                  c->ppp.workloads, orch_plural(c->ppp.workloads));
     if (!q->has_optimizer && q->work.training)
         orch_time_question_assume(q, "optimizer", "--optimizer", "%s",
                                   q->work.states_per_weight == 2 ? "AdamW" : "SGD with momentum");
@@ -419,9 +404,9 @@ static void assume_device(struct orch_time_question *q, const struct orch_candid
     if (c->prior.is_by_kernels)
         orch_time_question_assume(
             q, "attention", "--attention", "%s",
-            !q->kernels.is_written_out        ? "one kernel, as scaled_dot_product_attention"
-            : orch_net_is_written_out(q->net) ? "written out in the file, its scores in memory"
-                                              : "written out, its scores in memory");
+            !q->kernels.is_written_out        ? "fused (scaled_dot_product_attention)"
+            : orch_net_is_written_out(q->net) ? "eager in the file: scores in memory"
+                                              : "eager: scores in memory");
     orch_time_question_assume(q, "input pipeline", NULL, "not a bottleneck");
 }
 

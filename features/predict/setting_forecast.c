@@ -240,7 +240,7 @@ static bool predict(const struct orch_trained *t, char *const *values, struct or
     if (out->value.low > 0 && out->value.low <= out->value.mid &&
         out->value.mid <= out->value.high && isfinite(out->value.high))
         return true;
-    orch_error_set(error, ORCH_ERROR_STORE, "train the predictor again with 'orch predictor train'",
+    orch_error_set(error, ORCH_ERROR_STORE, "train it again with 'orch predictor train'",
                    "the forecast of predictor '%s' is not finite", t->name);
     return false;
 }

@@ -35,11 +35,10 @@ static void assume(struct orch_time_question *q, const struct orch_net *other,
     g_autofree char *longer = isnan(times_as_long)
                                   ? g_strdup("")
                                   : g_strdup_printf(" and %.2g times the time", times_as_long);
-    orch_time_question_assume(
-        q, "stem", "--net",
-        "that of ImageNet (7x7 with stride 2, pooling); %s has the 3x3 stem that is "
-        "usual for small images, and needs %.2g times the multiply-adds%s",
-        other->name, work, longer);
+    orch_time_question_assume(q, "stem", "--net",
+                              "ImageNet's (7x7 with stride 2, pooling); %s has one for small "
+                              "images, with %.2g times the multiply-adds%s",
+                              other->name, work, longer);
 }
 
 void orch_time_question_assume_stem(struct orch_time_question *q)

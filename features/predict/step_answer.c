@@ -62,8 +62,7 @@ static bool estimate_step(struct orch_step_tiers *tiers, struct orch_step_answer
         out->extrapolates = is_extrapolated(out);
     }
     if (q->calibrate && !out->why)
-        out->why = g_strdup("not shifted, because --calibrate names no run of this kind on a "
-                            "device that this tier covers");
+        out->why = g_strdup("not corrected: --calibrate names no run of this kind");
     return true;
 }
 

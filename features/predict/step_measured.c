@@ -164,10 +164,9 @@ static void fill_measured(const struct orch_step_tiers *tiers,
     out->own_is_whole = true;
     g_autofree char *what = known_text(tiers->trained, known);
     bool is_repeated = known->runs == known->count && known->count > 1;
-    out->why =
-        g_strdup_printf("%s; single measurements%s spread by %.1f %%", what,
-                        is_repeated ? "" : " of other configurations, wherever they were made,",
-                        100 * tiers->trained->repeat_spread);
+    out->why = g_strdup_printf("%s; repeated measurements%s vary by %.1f %%", what,
+                               is_repeated ? "" : " of other configurations",
+                               100 * tiers->trained->repeat_spread);
 }
 
 /* ---- fitted ------------------------------------------------------------------------------------

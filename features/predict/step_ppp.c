@@ -37,14 +37,12 @@ bool orch_step_tiers_ppp(struct orch_step_tiers *tiers, const struct orch_gpu_sp
     }
     ppp.share /= MAX(1, ppp.workloads);
     if (!ppp.workloads)
-        orch_error_set(error, ORCH_ERROR_USAGE,
-                       "run a training on that device, or give a share: --ppp-comp 0.62",
+        orch_error_set(error, ORCH_ERROR_USAGE, "give a share: --ppp-comp 0.62",
                        "PPP (share of the peak speed) cannot be measured: there is no run with a "
                        "step time on %s at %s",
                        gpu->name, orch_precision_names()[precision]);
     else if (ppp.share > 1)
-        orch_error_set(error, ORCH_ERROR_USAGE,
-                       "correct the device's peak in hardware.yaml, or give --ppp-comp 0.62",
+        orch_error_set(error, ORCH_ERROR_USAGE, "correct the device's peak in hardware.yaml",
                        "PPP (share of the peak speed) of %s at %s is %.3g: the runs are faster "
                        "than the known peak",
                        gpu->name, orch_precision_names()[precision], ppp.share);

@@ -104,7 +104,7 @@ void orch_step_tiers_shift(struct orch_step_tiers *tiers, struct orch_step_answe
     if (best == &net && prior->is_transferred && !borrowed)
         prior->error_90 = MAX(prior->error_90, OTHER_GPU_ERROR);
     g_autofree char *what = shift_text(best);
-    a->why = g_strdup_printf("times %.2f: %s %s (PPP %.2f)", prior->shift, what,
+    a->why = g_strdup_printf("scaled by %.2f, from %s %s (PPP %.2f)", prior->shift, what,
                              best == &own   ? "with this network on this GPU"
                              : best == &net ? "with this network"
                              : best == &gpu ? "on this GPU"

@@ -23,9 +23,9 @@ static struct orch_trained *load_trained(struct orch_store *store, GError **erro
     orch_predictor_row_free(row);
     if (!trained || strcmp(trained->target, ORCH_PREDICTOR_STEP) == 0)
         return trained;
-    orch_error_set(
-        error, ORCH_ERROR_RECIPE, "train the predictor again with 'orch predictor train'",
-        "the predictor's target is '%s', expected " ORCH_PREDICTOR_STEP, trained->target);
+    orch_error_set(error, ORCH_ERROR_RECIPE, "train it again with 'orch predictor train'",
+                   "the predictor's target is '%s', expected " ORCH_PREDICTOR_STEP,
+                   trained->target);
     orch_trained_free(trained);
     return NULL;
 }
@@ -91,10 +91,11 @@ static bool refresh(struct orch_workspace *workspace, bool may_keep, struct orch
             keep_automatic(workspace, fresh);
         return true;
     }
-    g_ptr_array_add(notes,
-                    g_strdup_printf("%" G_GINT64_FORMAT " runs are newer than the predictor: "
-                                    "'orch predictor train' learns from them",
-                                    out->newer));
+    g_ptr_array_add(
+        notes, g_strdup_printf(
+                   "%" G_GINT64_FORMAT
+                   " runs are newer than the predictor: train it again with 'orch predictor train'",
+                   out->newer));
     orch_training_take_known(out->trained, fresh);
     return true;
 }

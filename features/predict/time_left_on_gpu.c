@@ -66,7 +66,7 @@ static bool answer(struct orch_estimator *estimator, const json_t *record,
     }
     set(out, there.is_transferred ? ORCH_TIER_TRANSFERRED : ORCH_TIER_PRIOR, share * there.whole_s,
         there.spread,
-        g_strdup_printf("%s alone: the pace here does not transfer to that GPU",
+        g_strdup_printf("%s, without the speed measured here",
                         there.is_transferred ? "the analytical model" : "a roofline"));
     return true;
 }

@@ -124,8 +124,7 @@ static bool read_scheme(struct orch_time_question *q, const char *text, GError *
     q->has_scheme = orch_exchange_scheme_find(text, &q->scheme);
     if (!q->has_scheme)
         orch_error_set(error, ORCH_ERROR_USAGE,
-                       "use ring, tree, butterfly, one-to-all or hierarchical ('orch paleo' takes "
-                       "PALEO's own names)",
+                       "use ring, tree, butterfly, one-to-all or hierarchical",
                        "option '--scheme': unknown value '%s'", text);
     return q->has_scheme;
 }
@@ -174,7 +173,7 @@ static bool read_gpus(const struct time_options *o, struct orch_time_question *q
     const char *what = NULL, *hint = "leave out one of the two options";
     if (!*gpu) {
         what = "option '--gpu' is missing";
-        hint = "for example --gpu V100, or use --gpu all";
+        hint = "for example --gpu V100";
     } else if (has_number && o->workers) {
         what = "option '--workers': --gpu already gives the number of devices";
     } else if (strstr(gpu, "paleo:")) {
@@ -254,7 +253,7 @@ static bool read_tokens(const struct time_options *o, char **out_input, GError *
         return false;
     if (tokens && o->input) {
         orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two options",
-                       "options '--tokens' and '--input' both set the length of a sequence");
+                       "option '--tokens' excludes '--input'");
         return false;
     }
     *out_input = tokens ? g_strdup_printf("1x%" G_GINT64_FORMAT "x1", tokens) : NULL;
@@ -275,7 +274,7 @@ static bool read_kernels(const struct time_options *o, struct orch_time_question
     if (kind < 0 || !orch_cli_count(o->watts, "--watts", 100000, &watts, error))
         return false;
     if (unused && !(q->net && orch_net_is_attention(q->net))) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "leave it out",
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave out this option",
                        "option '--%s' is only for transformers, and '%s' is not one", unused,
                        q->net ? q->net->name : o->net);
         return false;
@@ -298,21 +297,19 @@ static bool read_loss(const struct time_options *o, struct orch_time_question *q
     if (kind < 0)
         return false;
     if (o->loss && !is_of_tokens) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "leave it out",
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave out this option",
                        "option '--loss' is only for language models, and '%s' is not one", o->net);
         return false;
     }
     if (o->loss && o->forward_only) {
         orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two options",
-                       "option '--loss' does nothing with --forward-only: no loss is computed");
+                       "option '--loss' excludes '--forward-only'");
         return false;
     }
     q->work.has_fused_loss = kind == 1;
     if (is_of_tokens && !o->forward_only)
         orch_time_question_assume(q, "loss", "--loss", "%s",
-                                  q->work.has_fused_loss
-                                      ? "fused: one gradient for each score, in its precision"
-                                      : "cross_entropy: three values in fp32 for each score");
+                                  q->work.has_fused_loss ? "fused" : "plain (cross_entropy)");
     return true;
 }
 
@@ -330,7 +327,7 @@ static bool read_checkpointing(const struct time_options *o, struct orch_time_qu
                       : q->net->group_count < 3 ? "the network has no groups of layers"
                                                 : NULL;
     if (why)
-        orch_error_set(error, ORCH_ERROR_USAGE, "leave it out",
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave out this option",
                        "option '--checkpointing' cannot be used here: %s", why);
     else
         orch_time_question_assume(q, "activations", "--checkpointing",
@@ -344,10 +341,11 @@ static bool read_checkpointing(const struct time_options *o, struct orch_time_qu
 static void assume_parallel(struct orch_time_question *q)
 {
     const struct orch_parallel *p = &q->parallel;
-    g_autofree char *shards = p->fsdp > 1 ? g_strdup_printf("; each holds 1/%d of the states and "
-                                                            "gathers weights layer by layer",
-                                                            (int)p->fsdp)
-                                          : g_strdup("");
+    g_autofree char *shards =
+        p->fsdp > 1
+            ? g_strdup_printf("; each holds 1/%d of the weights, gradients and optimizer states",
+                              (int)p->fsdp)
+            : g_strdup("");
     int micro = (int)orch_parallel_micro_batches(p, q->batches[0]);
     g_autofree char *experts =
         p->ep > 1 ? g_strdup_printf("; experts are divided among %d", (int)p->ep) : g_strdup("");
@@ -359,7 +357,7 @@ static void assume_parallel(struct orch_time_question *q)
     orch_time_question_assume(q, "parallel", "--parallel", "%d GPUs, %d batch%s at a time%s%s%s%s",
                               (int)q->workers[0], (int)orch_parallel_replicas(p),
                               orch_parallel_replicas(p) > 1 ? "es" : "", shards, experts, stages,
-                              p->tp > 1 ? "; those that split layers lie in a node" : "");
+                              p->tp > 1 ? "; GPUs that split layers are in one node" : "");
 }
 
 void orch_time_question_set_parallel(struct orch_time_question *q, const struct orch_parallel *p,
@@ -376,7 +374,7 @@ void orch_time_question_set_parallel(struct orch_time_question *q, const struct 
 /* The best of all ways is found later, by the device. */
 static bool read_best(const struct time_options *o, struct orch_time_question *q, GError **error)
 {
-    const char *why = o->scaling || o->scheme    ? "leave --scaling and --scheme out"
+    const char *why = o->scaling || o->scheme    ? "leave out --scaling and --scheme"
                       : q->worker_count > 1      ? "ask for one number of workers"
                       : q->batch_count > 1       ? "ask for one --batch"
                       : q->workers[0] < 2        ? "name several GPUs, for example --gpu 8xH100"
@@ -399,12 +397,12 @@ static bool read_parallel(const struct time_options *o, struct orch_time_questio
     bool is_best = o->parallel && q->net && g_ascii_strcasecmp(o->parallel, "best") == 0;
     if (is_best)
         return read_best(o, q, error);
-    const char *with = o->scaling ? "--scaling" : o->scheme ? "--scheme" : NULL;
+    const char *with = o->scaling ? "'--scaling'" : o->scheme ? "'--scheme'" : NULL;
     if (!o->parallel)
         return true;
     if (with || !q->net) {
         orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two options",
-                       "option '--parallel' cannot be used with %s", with ? with : "a layer table");
+                       "option '--parallel' excludes %s", with ? with : "a layer table");
         return false;
     }
     if (!orch_parallel_parse(o->parallel, &q->parallel, error))
@@ -413,7 +411,7 @@ static bool read_parallel(const struct time_options *o, struct orch_time_questio
         o->workers ? g_strdup(o->workers) : g_strdup_printf("%d", (int)q->workers[0]);
     const struct orch_parallel *p = &q->parallel;
     if (q->has_workers && (q->worker_count > 1 || q->workers[0] != orch_parallel_devices(p))) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "leave the number out, or use '--parallel best'",
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave out the number",
                        "option '--parallel': '%s' is for %d device%s, --gpu or --workers for %s",
                        o->parallel, (int)orch_parallel_devices(p),
                        orch_plural(orch_parallel_devices(p)), asked);
@@ -445,9 +443,8 @@ static bool read_base_bits(const struct time_options *o, int *out, GError **erro
 {
     *out = 0;
     if (o->base_bits && !o->lora_rank) {
-        orch_error_set(
-            error, ORCH_ERROR_USAGE, "for example --lora-rank 16 --base-bits 4",
-            "option '--base-bits' needs --lora-rank: only frozen weights can have fewer bits");
+        orch_error_set(error, ORCH_ERROR_USAGE, "for example --lora-rank 16 --base-bits 4",
+                       "option '--base-bits' needs '--lora-rank'");
         return false;
     }
     static const char *const known[] = {"8", "4", "int8", "nf4", "int4", "16", NULL};
@@ -471,9 +468,9 @@ static bool read_trained(const struct time_options *o, struct orch_time_question
         return true;
     if (o->forward_only || !q->net || (o->trainable && o->lora_rank)) {
         orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two options",
-                       "option '--%s' does nothing with %s", given,
-                       o->forward_only ? "--forward-only: no weights are updated"
-                       : q->net        ? "--lora-rank: only the adapters are trained"
+                       "option '--%s' excludes %s", given,
+                       o->forward_only ? "'--forward-only'"
+                       : q->net        ? "'--lora-rank'"
                                        : "a layer table");
         return false;
     }
@@ -483,9 +480,8 @@ static bool read_trained(const struct time_options *o, struct orch_time_question
             return false;
         if (bits)
             orch_net_pack_weights(q->net, bits);
-        g_autofree char *held =
-            bits ? g_strdup_printf("%d bits in linear layers, and unpacked for each pass", bits)
-                 : g_strdup("the precision of the activations");
+        g_autofree char *held = bits ? g_strdup_printf("%d bits in linear layers", bits)
+                                     : g_strdup("the precision of the activations");
         g_autofree char *how = g_strdup_printf(
             "adapters of rank %d on %d linear layers; frozen weights are held in %s", (int)number,
             part.trained, held);
@@ -640,8 +636,7 @@ static bool check_nodes(const struct orch_time_question *q, GError **error)
     if (!q->per_node || most <= q->per_node || q->link)
         return true;
     orch_error_set(error, ORCH_ERROR_USAGE,
-                   "add --network, for example ethernet25 or infiniband-hdr ('orch gpu links' "
-                   "lists them)",
+                   "add a network ('orch gpu links'), for example --network ethernet25",
                    "%d workers with %d in each node need a network between the nodes", (int)most,
                    (int)q->per_node);
     return false;

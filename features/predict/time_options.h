@@ -28,7 +28,7 @@ struct time_options {
 #define TIME_NETWORK_OPTIONS(net, net_table, input, classes)                                       \
     TIME_OPTION("net", 'n', "NAME", ORCH_OPT_TEXT, net, "a network of 'orch net ls', or a file (.onnx, .jsonl, .csv)"),\
     TIME_OPTION("net-table", 0, "FILE.csv", ORCH_OPT_TEXT, net_table,                                         \
-     "a table of layers in which --net NAME is looked up"),                                                \
+     "table of layers that contains --net NAME"),                                                \
     TIME_OPTION("input", 'i', "CxHxW", ORCH_OPT_TEXT, input, "size of one image"),                            \
     TIME_OPTION("classes", 0, "N", ORCH_OPT_TEXT, classes, "outputs of the classifier")
 #define TIME_WORK_OPTIONS(dataset, batches, workers, scaling)                                      \
@@ -45,7 +45,7 @@ struct time_options {
     TIME_OPTION("network", 0, "LINK", ORCH_OPT_TEXT, network,                                                 \
      "link between workers: ethernet10, infiniband-hdr, ..."),                  \
     TIME_OPTION("per-node", 0, "N", ORCH_OPT_TEXT, per_node,                                                  \
-     "workers in a node; --network is then the link between nodes")
+     "workers in a node")
 #define TIME_PRICE_OPTIONS(price, cloud, spot)                                                     \
     TIME_OPTION("price", 0, "USD", ORCH_OPT_TEXT, price, "price of a device hour"),                           \
     TIME_OPTION("cloud", 0, "NAME", ORCH_OPT_TEXT, cloud, "prices of this cloud: aws, azure, gcp, lambda, ..."), \

@@ -113,9 +113,7 @@ void orch_time_question_set_work(struct orch_time_question *q, const struct orch
         q->images = set->images;
     if (!q->images)
         orch_time_question_assume(q, "data set", "--dataset",
-                                  "no data set is usual for this input, so there is no forecast of "
-                                  "an epoch, total or cost; name a data set, or a number of %ss",
-                                  orch_time_question_sample(q));
+                                  "unknown, so there is no forecast of an epoch, total or cost");
     q->epochs = epochs ? epochs : set && set->epochs ? set->epochs : 1;
     if (epochs || !q->images || !says_epochs)
         return;

@@ -57,7 +57,7 @@ static void describe_measured(struct orch_forecasts *f, unsigned index,
     set_known(
         f, index, d,
         orch_tier_name(cell->threads_ratio > 0 ? ORCH_TIER_FITTED : ORCH_TIER_MEASURED), "repeats",
-        g_strdup_printf("%u run%s of it here%s%s%s%s", n, orch_plural(n),
+        g_strdup_printf("%u run%s of this setting here%s%s%s%s", n, orch_plural(n),
                         cell->disturbance ? ", " : "", cell->disturbance ? cell->disturbance : "",
                         cell->disturbance ? ": a wider interval" : "", change));
 }
@@ -168,12 +168,12 @@ static struct learned learned_cells(const struct orch_trial_group *group, bool a
     return out;
 }
 
-/* "a law over 12 trials here (0.4 s to start), off by 3 % on those left out". The caller frees. */
+/* "a law fitted to 12 trials here (0.4 s to start)". The caller frees. */
 static char *law_text(const struct orch_trial_group *group, const struct learned *learned,
                       const struct orch_duration_law *law)
 {
     GString *text = g_string_new(NULL);
-    g_string_printf(text, "a law over %zu trial%s here", law->cells, orch_plural(law->cells));
+    g_string_printf(text, "a law fitted to %zu trial%s here", law->cells, orch_plural(law->cells));
     if (learned->disturbed) {
         g_autofree char *how = g_strjoinv(" or ", (char **)learned->disturbances->pdata);
         if (learned->disturbed < law->cells)
@@ -184,10 +184,10 @@ static char *law_text(const struct orch_trial_group *group, const struct learned
     }
     if (law->start_s > 0) {
         g_autofree char *start = orch_duration_format(law->start_s);
-        g_string_append_printf(text, " (%s to start, whatever the parameters)", start);
+        g_string_append_printf(text, " (%s to start)", start);
     }
     if (!isnan(law->relative_error))
-        g_string_append_printf(text, ", off by %.2g %% on those left out",
+        g_string_append_printf(text, ", with an error of %.2g %% on trials left out",
                                100 * law->relative_error);
     g_autofree char *change = orch_timed_cells_change_text(&group->cells);
     g_string_append(text, change);

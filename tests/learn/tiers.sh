@@ -98,7 +98,7 @@ ok ask --gpu V100 --batch 16 --model transferred --json
 model=$(json predictions.0.step_s)
 ok ask --gpu V100 --batch 16 --calibrate "$run" --json
 same "$(json predictions.0.step_s)" "$model"
-case $(json predictions.0.because) in 'not shifted'*) ;; *) _fail 'not said' ;; esac
+case $(json predictions.0.because) in 'not corrected'*) ;; *) _fail 'not said' ;; esac
 rm -r "$XDG_DATA_HOME/orch/devices"
 printf 'gpus:\n  - { name: "%s", like: T4 }\n' "$gpu" >hardware.yaml
 export ORCH_HARDWARE=$PWD/hardware.yaml

@@ -9,12 +9,12 @@ says "operator 'mylib::twist' is not known, so only its bytes"
 says "('unused.weight'; 7 elements) is used by no operator"
 ok orch predict --net attention.jsonl --gpu H100 --batch 16 --precision bf16
 has 'tier transferred: the sum of the network'
-has 'written out in the file, its scores in memory'
+has 'eager in the file: scores in memory'
 has 'tokens: '
 has 'memory: '
 says "operator 'mylib::twist' is not known"
 ok orch predict --net attention.jsonl --gpu H100 --batch 16 --attention fused
-has 'one kernel, as scaled_dot_product_attention'
+has 'fused (scaled_dot_product_attention)'
 ok orch predict --net attention.jsonl --gpu H100 --tokens 4096 --batch 64 --json
 long=$(json predictions.0.step_s)
 ok orch predict --net attention.jsonl --gpu H100 --batch 64 --json

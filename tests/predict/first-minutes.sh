@@ -43,7 +43,7 @@ says 'use text, tsv, csv, markdown or latex'
 
 # an ImageNet network on small images: the answer says that there is another stem, and what it costs
 ok orch predict --net resnet50 --dataset cifar10 --gpu V100
-has 'resnet50-cifar has the 3x3 stem'
+has 'resnet50-cifar has one for small images'
 has 'needs 16 times the multiply-adds and '
 has ' times the time'
 ok orch predict --net resnet50-cifar --dataset cifar10 --gpu V100

@@ -12,7 +12,7 @@ python3 -c "import sys; sys.exit(abs($(json predictions.0.million_tokens_usd) / 
 ok orch predict --gpu A100 --net gpt2 --batch 1 --json
 same "$(json predictions.0.precision)" fp32-ieee
 ok orch predict --gpu A100 --net gpt2 --batch 1
-has "fp32-ieee, in which PyTorch multiplies matrices by default"
+has "fp32-ieee, PyTorch's default for matrices"
 ok orch predict --gpu A100 --net resnet50 --json
 same "$(json predictions.0.precision)" tf32
 ok orch predict --gpu A100 --net gpt2 --batch 1 --precision fp32 --json
@@ -45,7 +45,7 @@ has_not 'a million cost'
 ok orch predict --gpu A100-80 --net llama-3-8b --batch 1 --precision fp32-ieee --json
 same "$(json predictions.0.million_tokens_usd)" null 'what does not fit'
 ok orch predict --gpu H100 --net gpt2 --parallel fsdp=16 --precision bf16
-has 'all workers of one node, though 8 are the most of a usual one'
+has 'all workers in one node (usually at most 8)'
 ok orch predict --gpu H100 --net gpt2 --parallel fsdp=8 --precision bf16
 has_not 'though 8 are the most'
 ok orch predict --gpu MI300X --net llama-3-8b --batch 1 --precision bf16 --tokens 2048

@@ -47,7 +47,7 @@ has ' of 23.7 GiB per worker'
 ok orch predict --gpu L4 --net gpt2 --batch 1
 has ' of 22.2 GiB per worker'
 fails 2 orch predict --gpu H100 --net gpt2 --loss fused --forward-only
-says "option '--loss' does nothing with --forward-only: no loss is computed"
+says "option '--loss' excludes '--forward-only'"
 
 # of gradients and activations the larger one counts, wherever memory is shown
 ok orch net show gpt2 --json

@@ -10,7 +10,7 @@ has_not 'attention in one kernel in'
 ok orch predict --gpu V100 --net gpt2 --precision fp32
 has 'no measured step covers: attention in one kernel in fp32'
 ok orch predict --gpu H100-SXM5 --net resnet50 --precision bf16 --json
-case $(json predictions.0.no_basis) in 'bf16, for which fp16 stands') ;; *) _fail "$(json predictions.0.no_basis)" ;; esac
+case $(json predictions.0.no_basis) in 'bf16 (measurements of fp16 are used)') ;; *) _fail "$(json predictions.0.no_basis)" ;; esac
 ok orch predict --gpu RTX-3090 --net resnet50
 has_not 'no basis'
 ok orch predict --gpu RTX-3090 --net resnet50 --json
@@ -23,14 +23,14 @@ new=$(width)
 ok orch predict --gpu RTX-4090 --net resnet50
 has_not 'no basis'
 ok orch predict --gpu RTX-4090 --net resnet50 --model transferred
-has ' of measurements when chips were left out of the fit, in '
+has ' of cases when chips were left out of the fit'
 has '; this chip was not measured'
 
 # sharded weights were measured of transformers in 16 bits on NVLink; another network, precision, chip or link has no basis, and the wider interval of a guess
 guessed() {
     ok orch predict "$@"
     has 'sharded weights of such a network, precision and link'
-    has 'no measured step shared weights in this way, so a factor of 2.25 is a guess'
+    has 'the factor of 2.25 is a guess, because no such step was measured'
     has_not '209 published steps'
 }
 guessed --gpu V100 --net resnet50 --parallel fsdp=8 --network ethernet

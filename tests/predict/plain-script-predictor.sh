@@ -129,7 +129,7 @@ wrong '-x n=300 -x n=400' "'n' is given twice"
 wrong '-x n=300,kind=' "'' is not a value for 'kind'"
 wrong '-x n=300' "no value is given for parameter 'batch' (measured: 64 to 256), 'kind' (measured: exact, fast)"
 says 'add -x batch='
-wrong '-x n=300 --gpu V100' "'--gpu' has no effect with --experiment"
+wrong '-x n=300 --gpu V100' "'--gpu' excludes '--experiment'"
 fails 2 orch predict -x n=300
 says '--experiment NAME'
 # another version of the script is another program: plan does not use the predictor of this one

@@ -38,7 +38,7 @@ ok orch predict --gpu V100 --net resnet50 --trainable 1 --json
 same "$(json tier)" same-chip
 # devices that share a network
 ok orch predict --gpu H100 --net llama-3-8b --tokens 2048 --batch 4 --precision bf16 --optimizer adam --parallel fsdp=8
-has '8 GPUs, 8 batches at a time; each holds 1/8 of the states'
+has '8 GPUs, 8 batches at a time; each holds 1/8 of the weights, gradients and optimizer states'
 has '90 % of 209 published steps of 8 to 512 A100 and H100 with sharded weights lay within a factor of 1.17'
 ok orch predict --gpu H100 --net llama-3-8b --tokens 2048 --batch 16 --precision bf16 --parallel tp=4,pp=2,dp=2 --per-node 8 --network infiniband-hdr --json
 same "$(json predictions.0.workers) $(json predictions.0.fits)" '16 true'

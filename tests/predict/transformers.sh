@@ -25,7 +25,7 @@ above "$fused" "$(step V100 gpt2 --batch 4 --precision fp32 --compile)"
 above "$(step V100 gpt2 --batch 4 --precision fp32 --watts 150)" "$fused"
 above "$(step V100 gpt2 --batch 4 --precision fp32 --tokens 1024)" "$(step V100 gpt2 --batch 4 --precision fp32 --tokens 512)"
 ok orch predict --gpu V100 --net gpt2 --precision fp32
-has 'one kernel, as scaled_dot_product_attention  (--attention)'
+has 'fused (scaled_dot_product_attention)  (--attention)'
 has 'TFLOP/s of matrix products, from its units and its power'
 ok orch predict --gpu H100 --net llama-3-8b --tokens 2048 --batch 1 --precision bf16
 has 'not even one sequence'
@@ -41,7 +41,7 @@ says "option '--attention' is only for transformers, and 'resnet50' is not one"
 fails 2 orch predict --gpu V100 --net gpt2 --attention flash
 says "option '--attention': unknown value 'flash'"
 fails 2 orch predict --gpu V100 --net gpt2 --tokens 128 --input 1x64x1
-says "options '--tokens' and '--input' both set the length"
+says "option '--tokens' excludes '--input'"
 fails 2 orch predict --gpu V100 --net gpt:12,768
 says "'12,768' is not LAYERS,WIDTH,HEADS"
 fails 2 orch predict --gpu V100 --net gpt

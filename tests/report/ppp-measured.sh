@@ -24,7 +24,7 @@ Y
 ask() { orch predict --dataset cifar10 --epochs 1 --precision fp32 --model prior "$@"; }
 fails 2 ask --gpu V100 --net resnet20 --ppp-comp measured
 says 'PPP (share of the peak speed) cannot be measured: there is no run with a step time on V100'
-says 'run a training on that device, or give a share: --ppp-comp 0.62'
+says 'give a share: --ppp-comp 0.62'
 fails 2 ask --gpu V100 --net resnet20 --ppp-comp nearly
 says "'nearly' is out of range"
 fails 2 orch paleo --gpu V100 --net resnet50 --ppp-comp measured
@@ -36,7 +36,7 @@ gpu=$(json rows.0.gpu)
 printf 'gpus:\n  - { name: "%s", like: T4 }\n' "$gpu" >hardware.yaml
 export ORCH_HARDWARE=$PWD/hardware.yaml
 ok ask --gpu "$gpu" --net resnet20 --batch 8 --ppp-comp measured
-has 'observed divided by estimated throughput, mean of 4 configurations run on it'
+has 'mean of 4 configurations run on this GPU'
 
 # A prediction is estimate / PPP and PPP the mean of estimate / measured, so prediction / measured has the mean 1 over
 # the workloads. The estimate itself is the whole peak: a PPP of 1 predicts at most that.

@@ -44,12 +44,12 @@ ok orch run two.recipe -q
 ok orch show @last --json
 same "$(json facts.environment.libtorch)" 2.11.0
 ok orch plan four.recipe --json
-same "$(json trials.3.forecast.because)" '2 runs of it here'
+same "$(json trials.3.forecast.because)" '2 runs of this setting here'
 use 1.13.1
 ok orch plan two.recipe --json
 same "$(json left)" 0 # the older runs are of this one
 ok orch plan four.recipe --json
-same "$(json trials.3.forecast.because)" '2 runs of it here'
+same "$(json trials.3.forecast.because)" '2 runs of this setting here'
 
 # a comparison of times says so; within a side the version of the newest run counts
 new=$(orch ls --json | "$BUILD/json_get" runs.0.key)

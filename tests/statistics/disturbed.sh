@@ -77,4 +77,4 @@ assert speedup.endswith(". 2 of 2 runs were disturbed by other programs") and "d
 P
 sed -i 's/repeat: 2/repeat: 3/' r.recipe
 ok orch plan r.recipe --json
-has '"because": "1 run of it here"'
+has '"because": "1 run of this setting here"'

@@ -11,7 +11,7 @@ run() {
 }
 run -q -j 2 -x n=10,20,30,40 -x k=10,20,40
 run -n --json -x n=10,25 -x k=10,20,40
-has '"because": "a law over 12 trials here, all '
+has '"because": "a law fitted to 12 trials here, all '
 has 'a wider interval'
 has_not 'nothing like these'
 
