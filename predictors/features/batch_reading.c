@@ -158,9 +158,8 @@ static void divide(struct orch_csv *csv, const struct columns *c)
 
 static char *sentence(const char *column, const struct votes *votes)
 {
-    return g_strdup_printf("column '%s' is read as the batch of all GPUs together and divided by "
-                           "their number: in %u rows it grows in proportion to that number, in %u "
-                           "it does not (a column named 'batch_total' always has this meaning)",
+    return g_strdup_printf("column '%s' is read as the batch of all GPUs together: in %u rows it "
+                           "grows with their number, in %u it does not",
                            column, votes->grow, votes->others);
 }
 

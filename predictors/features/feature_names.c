@@ -176,9 +176,7 @@ char *orch_feature_name_hint(const char *name)
         g_ptr_array_add(names, (char *)(uintptr_t)TARGETS[i].name);
     g_ptr_array_add(names, NULL);
     char *hint = orch_suggest_hint(name, (const char *const *)names->pdata);
-    return hint ? hint
-                : g_strdup("'orch import --features' lists them; a column that is not "
-                           "mapped keeps its own name");
+    return hint ? hint : g_strdup("'orch import --features' lists them");
 }
 
 /* ---- measured quantities -----------------------------------------------------------------------

@@ -55,7 +55,7 @@ json_t *orch_save_ints(const int32_t *values, size_t count, enum orch_save_style
 
 bool orch_load_fail(const char *name, const char *what, GError **error)
 {
-    orch_error_set(error, ORCH_ERROR_RECIPE, "train again with 'orch predictor train'",
+    orch_error_set(error, ORCH_ERROR_RECIPE, "train it again with 'orch predictor train'",
                    "the saved predictor is damaged: '%s' %s", name, what);
     return false;
 }

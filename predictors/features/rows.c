@@ -77,7 +77,7 @@ static bool check_drop(struct orch_rows *r, const struct orch_csv *csv,
     g_ptr_array_add(names, NULL);
     for (int i = 0; o->drop && o->drop[i]; i++) {
         if (strcmp(o->drop[i], o->target) == 0) {
-            orch_error_set(error, ORCH_ERROR_USAGE, "keep this column, or name another target",
+            orch_error_set(error, ORCH_ERROR_USAGE, "keep this column",
                            "column '%s' is the target, and cannot be dropped", o->target);
             return false;
         }
@@ -135,8 +135,8 @@ static bool read_target(struct orch_rows *r, const struct orch_csv *csv, int col
         if (!orch_csv_real(csv, i, column, &r->target[i], error))
             return false;
         if (!(r->target[i] > 0))
-            return orch_csv_fail(csv, i, column, "remove such rows: they are not measurements",
-                                 error, "a target of %g is not above 0", r->target[i]);
+            return orch_csv_fail(csv, i, column, "remove such rows", error,
+                                 "a target of %g is not above 0", r->target[i]);
     }
     return true;
 }

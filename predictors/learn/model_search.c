@@ -264,7 +264,7 @@ GArray *orch_candidates_list(const struct orch_scenario *q, const struct orch_ro
     bool wants_grey = o->target == ORCH_LEARN_GREY || strcmp(o->model, "grey") == 0;
     if (wants_grey && !has_white(rows)) {
         orch_error_set(
-            error, ORCH_ERROR_USAGE, "use another --model, or columns for the network or layers",
+            error, ORCH_ERROR_USAGE, "use another --model",
             "the grey-box model needs a roofline time for each row, but the table has none");
         return NULL;
     }

@@ -278,8 +278,7 @@ static bool check_format(const json_t *saved, GError **error)
         return false;
     if (format <= ORCH_TRAINED_FORMAT)
         return true;
-    orch_error_set(error, ORCH_ERROR_RECIPE,
-                   "update orch, or train it again with 'orch predictor train'",
+    orch_error_set(error, ORCH_ERROR_RECIPE, "update orch",
                    "the saved predictor has format %d; this orch reads up to %d", (int)format,
                    ORCH_TRAINED_FORMAT);
     return false;
@@ -294,7 +293,7 @@ static bool check_method(struct orch_trained *t, const json_t *saved, GError **e
     t->is_outdated = is != ORCH_TRAINED_METHOD;
     if (!t->is_outdated || t->is_automatic)
         return true;
-    orch_error_set(error, ORCH_ERROR_RECIPE, "train again with 'orch predictor train'",
+    orch_error_set(error, ORCH_ERROR_RECIPE, "train it again with 'orch predictor train'",
                    "the predictor was trained by method %d, but this orch uses method %d", (int)is,
                    ORCH_TRAINED_METHOD);
     return false;
@@ -303,10 +302,8 @@ static bool check_method(struct orch_trained *t, const json_t *saved, GError **e
 void orch_trained_refuse(const struct orch_trained *t, GError **error)
 {
     if (t->is_outdated)
-        orch_error_set(
-            error, ORCH_ERROR_RECIPE,
-            "'orch predictor train' trains it again, and so does the next 'orch predict'",
-            "the predictor was trained by a method that this orch does not use");
+        orch_error_set(error, ORCH_ERROR_RECIPE, "train it again with 'orch predictor train'",
+                       "the predictor was trained by a method that this orch does not use");
     else
         orch_load_fail("learned", "is missing", error);
 }

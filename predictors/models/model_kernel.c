@@ -145,7 +145,7 @@ static void *kernel_fit(const double *values, size_t rows, int cols, const doubl
     g_autofree double *gram = gram_of(k, hyperparams->ridge);
     if (!orch_cholesky(gram, n)) {
         kernel_release(k);
-        orch_error_set(error, ORCH_ERROR_USAGE, "use another model",
+        orch_error_set(error, ORCH_ERROR_USAGE, "use another --model",
                        "the kernel model's equations for %zu rows cannot be solved", n);
         return NULL;
     }

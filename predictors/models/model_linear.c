@@ -72,7 +72,7 @@ static void *linear_fit(const double *values, size_t rows, int cols, const doubl
     if (ok)
         return l;
     linear_release(l);
-    orch_error_set(error, ORCH_ERROR_USAGE, "use another --model, such as forest",
+    orch_error_set(error, ORCH_ERROR_USAGE, "use another --model",
                    "the linear equations of %d columns cannot be solved", cols);
     return NULL;
 }

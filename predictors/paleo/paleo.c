@@ -37,8 +37,8 @@ static bool check_share(const char *option, double value, GError **error)
 {
     if (value > 0 && value <= 1)
         return true;
-    g_autofree char *hint = g_strdup_printf(
-        "give the reached share of the peak speed: %s 0.62, or 1 for all of it", option);
+    g_autofree char *hint =
+        g_strdup_printf("give the reached share of the peak speed, for example %s 0.62", option);
     orch_error_set(error, ORCH_ERROR_USAGE, hint, "%s is %g, expected above 0 and at most 1",
                    option, value);
     return false;
@@ -48,7 +48,7 @@ static bool check_positive(const char *what, const char *name, double value, GEr
 {
     if (value > 0 && isfinite(value))
         return true;
-    orch_error_set(error, ORCH_ERROR_USAGE, "give a number above 0, or choose another device",
+    orch_error_set(error, ORCH_ERROR_USAGE, "choose another device",
                    "%s of '%s' is %g, expected a number above 0", what, name ? name : "", value);
     return false;
 }
@@ -56,10 +56,9 @@ static bool check_positive(const char *what, const char *name, double value, GEr
 bool orch_paleo_check(const struct orch_paleo_options *options, int64_t workers, GError **error)
 {
     const struct orch_paleo_device *device = &options->device;
-    return check_whole("batch", options->batch, BATCH_MAX, "give --batch a number such as 128",
+    return check_whole("batch", options->batch, BATCH_MAX, "for example --batch 128", error) &&
+           check_whole("number of workers", workers, WORKERS_MAX, "for example --workers 1,2,4,8",
                        error) &&
-           check_whole("number of workers", workers, WORKERS_MAX,
-                       "give --workers numbers such as 1,2,4,8", error) &&
            check_share("--ppp-comp", options->ppp_comp, error) &&
            check_share("--ppp-comm", options->ppp_comm, error) &&
            check_positive("clock (MHz)", device->name, device->clock_mhz, error) &&

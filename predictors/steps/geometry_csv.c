@@ -99,12 +99,13 @@ static bool read_dims(const struct record *record, enum column column, const cha
                         "'%s' in '%s' of layer '%s' is not a whole number", parts[i], text,
                         record->layer);
         if (dims[i] < least || dims[i] > SIDE_MAX)
-            return FAIL(record, column,
-                        dims[i] < least ? "a side is at least 1: look at the kernel, the stride "
-                                          "and the input above it"
-                                        : "a side is at most 1,000,000,000",
-                        error, "'%s' of layer '%s' has a side of %" G_GINT64_FORMAT, text,
-                        record->layer, dims[i]);
+            return FAIL(
+                record, column,
+                dims[i] < least
+                    ? "a side is at least 1: check the kernel, the stride and the input above it"
+                    : "a side is at most 1,000,000,000",
+                error, "'%s' of layer '%s' has a side of %" G_GINT64_FORMAT, text, record->layer,
+                dims[i]);
     }
     *inout_count = found;
     return true;
@@ -122,11 +123,10 @@ static bool read_shape(const struct record *record, enum column column, const ch
         return FAIL(record, column, "the first side is the batch: write 1x1000 for 1000 values",
                     error, "'%s' of layer '%s' has one side only", text, record->layer);
     if (dims[0] != batch)
-        return FAIL(
-            record, column,
-            "write one batch for the whole network; the forecast's batch is an option", error,
-            "'%s' of layer '%s' has batch %" G_GINT64_FORMAT ", the network has %" G_GINT64_FORMAT,
-            text, record->layer, dims[0], batch);
+        return FAIL(record, column, "write one batch for the whole network", error,
+                    "'%s' of layer '%s' has batch %" G_GINT64_FORMAT
+                    ", the network has %" G_GINT64_FORMAT,
+                    text, record->layer, dims[0], batch);
     *out = (struct orch_layer_shape){1, 1, dims[count - 1]};
     if (count > 2)
         out->h = dims[1];
@@ -222,10 +222,9 @@ static bool check_window(const struct record *record, struct orch_layer *layer, 
         orch_layer_out_side(layer->padding, large.w, reach_w, layer->stride_w, &layer->pad_w);
     if (h == small.h && w == small.w)
         return true;
-    const char *hint = h < 1 || w < 1 ? "a window larger than its input leaves nothing: look at "
-                                        "filter_hwio, pad_type and in_shape"
-                                      : "correct in_shape, out_shape, filter_hwio, stride_hw or "
-                                        "pad_type";
+    const char *hint = h < 1 || w < 1
+                           ? "check filter_hwio, pad_type and in_shape"
+                           : "check in_shape, out_shape, filter_hwio, stride_hw and pad_type";
     return FAIL(record, COL_OUT, hint, error,
                 "layer '%s' puts out %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT
                 ", its geometry gives %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT,
@@ -259,15 +258,13 @@ static bool check_channels(const struct record *record, const struct orch_layer 
 {
     if (layer->c_in * layer->groups != in || layer->c_out % layer->groups != 0)
         return FAIL(record, COL_FILTER,
-                    "the third side of filter_hwio is the input's channels; a grouped convolution "
-                    "says so in a column 'groups'",
-                    error,
+                    "give the groups of a grouped convolution in a column 'groups'", error,
                     "layer '%s' reads %" G_GINT64_FORMAT " channels in %" G_GINT64_FORMAT
                     " groups, its filter has %" G_GINT64_FORMAT,
                     record->layer, in, layer->groups, layer->c_in);
     if (layer->c_out != out)
         return FAIL(
-            record, COL_OUT, "the last side of filter_hwio and of out_shape are equal", error,
+            record, COL_OUT, "make the last sides of filter_hwio and out_shape equal", error,
             "layer '%s' puts out %" G_GINT64_FORMAT " channels, its filter has %" G_GINT64_FORMAT,
             record->layer, out, layer->c_out);
     return true;
@@ -356,7 +353,7 @@ static bool read_params(const struct record *record, struct orch_layer *layer, G
     int64_t without = formula - layer->c_out;
     if (formula == 0 || layer->params == formula || layer->params == without)
         return true;
-    return FAIL(record, COL_PARAMS, "correct it, or leave the field empty", error,
+    return FAIL(record, COL_PARAMS, "leave the field empty", error,
                 "layer '%s' has %" G_GINT64_FORMAT
                 " parameters, its geometry gives %" G_GINT64_FORMAT
                 " with biases and %" G_GINT64_FORMAT " without",
@@ -383,7 +380,7 @@ static bool read_layer(const struct record *record, struct orch_layer_table *tab
         return FAIL(record, COL_LAYER, "a network has at most 20,000 layers", error,
                     "network '%s' has too many layers", table->name);
     if (orch_layer_find(table, record->layer) >= 0)
-        return FAIL(record, COL_LAYER, "name it otherwise", error,
+        return FAIL(record, COL_LAYER, "choose another name", error,
                     "layer '%s' occurs twice in network '%s'", record->layer, table->name);
     if (!read_type(record, &type, error))
         return false;
@@ -392,8 +389,8 @@ static bool read_layer(const struct record *record, struct orch_layer_table *tab
     if (count < 1 || count > INPUTS_MAX ||
         (count > 1 && type != ORCH_LAYER_CONCAT && type != ORCH_LAYER_ELEMENTWISE &&
          type != ORCH_LAYER_GENERIC))
-        return FAIL(record, COL_IN, "write one shape, as 1x224x224x3; joins have several, with '+'",
-                    error, "layer '%s' has %d inputs", record->layer, count);
+        return FAIL(record, COL_IN, "write one shape, as 1x224x224x3", error,
+                    "layer '%s' has %d inputs", record->layer, count);
     struct orch_layer *layer =
         orch_layer_table_add(table, record->layer, type, type == ORCH_LAYER_INPUT ? 0 : count);
     struct orch_layer_shape data;
@@ -534,16 +531,14 @@ static const char *choose_name(char **names, const char *file, const char *net, 
         return names[0];
     g_autofree char *list = g_strjoinv(", ", names);
     const char *near = net ? orch_suggest(net, known) : NULL;
-    g_autofree char *hint =
-        near  ? g_strdup_printf("did you mean '%s'?", near)
-        : net ? g_strdup_printf("it has the networks %s", list)
-              : g_strdup_printf("choose one (predict --net, net show --table-net): %s", list);
+    g_autofree char *hint = near  ? g_strdup_printf("did you mean '%s'?", near)
+                            : net ? g_strdup_printf("it has the networks %s", list)
+                                  : g_strdup_printf("name one of them: %s", list);
     if (net)
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint, "table '%s' has no network '%s'", file,
                        net);
     else
-        orch_error_set(error, ORCH_ERROR_USAGE, hint,
-                       "table '%s' holds %u networks; name one of them", file,
+        orch_error_set(error, ORCH_ERROR_USAGE, hint, "table '%s' holds %u networks", file,
                        g_strv_length(names));
     return NULL;
 }

@@ -32,14 +32,14 @@ with open("sweep.csv", "w") as f: # of one network alone, the author may have me
         for k in (1, 2):
             f.write(f"V100,resnet50,{16 * gpus},{gpus},{12.5 * gpus + k}\n")
 P
-SAYS="is read as the batch of all GPUs together and divided by their number"
+SAYS="is read as the batch of all GPUs together"
 # reads TRAIN TEST [TARGET]: whether the answer says so
 reads() {
     ok orch predictor eval --train "$1" --test "$2" --target "${3:-img_per_s}" --untuned
     case $err in *"$SAYS"*) echo yes ;; *) echo no ;; esac
 }
 reads all.csv all.csv
-says "column 'batch_per_gpu' $SAYS: in 18 rows it grows in proportion to that number, in 0 it does not"
+says "column 'batch_per_gpu' $SAYS: in 18 rows it grows with their number, in 0 it does not"
 same "$(reads workers.csv workers.csv)" yes 'workers are counted, too'
 same "$(reads each.csv each.csv)" no 'it stays'
 same "$(reads less.csv less.csv)" no 'it shrinks'

@@ -46,7 +46,7 @@ says 'orch predictor train'
 same "$(json predictions.0.step_s)" "$step" 'learned from the runs for this question'
 same "$(method)" 1 'not replaced'
 fails 2 orch predictor show step_ms
-says "hint: train again with 'orch predictor train'"
+says "hint: train it again with 'orch predictor train'"
 ok orch predictor ls
 says "predictor 'step_ms': "
 ok orch predictor train
