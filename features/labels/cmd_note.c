@@ -130,7 +130,7 @@ static int run_name(struct orch_cli *cli, const void *options, GError **error)
         return -1;
     if (cli->arg_count > 1 && o->remove) {
         orch_error_set(error, ORCH_ERROR_USAGE, "run 'orch name RUN --remove' without a new name",
-                       "option '--remove' cannot be combined with a new name");
+                       "option '--remove' excludes a new name");
         return -1;
     }
     struct orch_store *store =

@@ -344,9 +344,8 @@ static void warn(struct orch_cli *cli, const struct eval_options *o,
                  const struct orch_evaluation *e)
 {
     for (guint i = 0; i < e->missing->len; i++)
-        orch_cli_warn(cli,
-                      "'%s' has no column '%s', which '%s' has: its values are treated as missing",
-                      o->ask.test, (const char *)e->missing->pdata[i], o->ask.train);
+        orch_cli_warn(cli, "'%s' has no column '%s', on which the models were trained", o->ask.test,
+                      (const char *)e->missing->pdata[i]);
     for (guint i = 0; i < e->train->notes->len; i++)
         orch_cli_warn(cli, "%s", (char *)e->train->notes->pdata[i]);
 }

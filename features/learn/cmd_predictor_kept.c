@@ -186,8 +186,8 @@ static int run_train(struct orch_cli *cli, const void *options, GError **error)
             json_object_set_new(json, "fit_s", orch_json_finite(seconds));
             orch_cli_print_json(json);
         } else {
-            orch_cli_print("predictor '%s' from %zu rows of %u configurations, %.2f s", t->name,
-                           t->rows, t->known->len, seconds);
+            orch_cli_print("predictor '%s' from %zu rows of %u settings, %.2f s", t->name, t->rows,
+                           t->known->len, seconds);
             orch_cli_learned_print(t->learned, cli->verbose ? ALL : MEMBERS);
             print_baselines(t);
             print_use(cli, t);
@@ -272,8 +272,11 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
     } else if (t) {
         g_autofree char *sources = g_strjoinv(", ", t->sources);
         g_autofree char *columns = g_strjoinv(", ", t->columns);
-        orch_cli_print("predictor %s\n  target    %s%s%s\n  made      %s\n  from      %zu rows of "
-                       "%u configurations: %s\n  columns   %s",
+        orch_cli_print("predictor %s\n"
+                       "  target    %s%s%s\n"
+                       "  made      %s\n"
+                       "  from      %zu rows of %u settings: %s\n"
+                       "  columns   %s",
                        t->name, t->target, t->experiment ? " of experiment " : "",
                        t->experiment ? t->experiment : "", t->made, t->rows, t->known->len, sources,
                        columns);

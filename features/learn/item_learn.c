@@ -279,9 +279,10 @@ static void add_layerwise(struct orch_section *section, const struct orch_layerw
     struct orch_table *table = orch_table_new(headers);
     for (guint i = 0; i < o->rows->len; i++) {
         const struct orch_layerwise_row *row = o->rows->pdata[i];
-        g_autofree char *layers = row->outside ? g_strdup_printf("%d, %d beyond the sizes measured",
-                                                                 row->layers, row->outside)
-                                               : g_strdup_printf("%d", row->layers);
+        g_autofree char *layers =
+            row->outside
+                ? g_strdup_printf("%d (%d of other sizes than measured)", row->layers, row->outside)
+                : g_strdup_printf("%d", row->layers);
         orch_table_add(table, row->net, NULL);
         orch_table_add(table, row->facts, NULL);
         orch_table_add_int(table, row->batch);

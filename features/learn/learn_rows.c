@@ -192,9 +192,9 @@ GString *orch_learn_dataset_csv(struct orch_store *store, const char *name, cons
     }
     size_t step = most && set->rows > most ? (set->rows + most - 1) / most : 1;
     GString *csv = set_csv(set, step);
-    source->text =
-        step > 1 ? g_strdup_printf("data set '%s', every row in %zu of %zu", name, step, set->rows)
-                 : g_strdup_printf("data set '%s'", name);
+    source->text = step > 1 ? g_strdup_printf("data set '%s', one in %zu of its %zu rows", name,
+                                              step, set->rows)
+                            : g_strdup_printf("data set '%s'", name);
     orch_dataset_free(set);
     return csv;
 }

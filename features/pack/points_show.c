@@ -35,7 +35,7 @@ void orch_cli_print_points_sums(const struct orch_document *document, const GPtr
     g_autofree char *all = points_text(orch_points_all(parts));
     unsigned words = 0;
     g_autofree char *own = points_text(orch_points_to_write(parts, &words));
-    orch_cli_print("%s points in all%s%s", all, document->profile ? "; as done under profile " : "",
+    orch_cli_print("%s points in all%s%s", all, document->profile ? ", in profile " : "",
                    document->profile ? document->profile : "");
     if (parts->len && orch_points_all(parts) == 0)
         printf("  no item of the recipe has points: add them, as in 'question: 1.1, points: 3'\n");

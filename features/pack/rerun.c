@@ -229,7 +229,7 @@ static void compare_by_spread(struct pair *pair, const char *name, double record
     g_autofree char *interval = orch_interval_format(next->low, next->high);
     g_autofree char *rest = g_strdup_printf(
         "%s the 95 %% prediction interval of its %zu repeats, %s%s", within ? "within" : "outside",
-        next->stat.count, interval, within || counts ? "" : "; no timing trial");
+        next->stat.count, interval, within || counts ? "" : "; times of this trial do not count");
     add_value(pair, name, recorded, found,
               within   ? "confirmed"
               : counts ? "differs"
@@ -247,7 +247,7 @@ static void compare_value(struct pair *pair, const char *name, const char *unit,
         compare_by_spread(pair, name, recorded, found, &next);
     else if (pair->same_machine)
         add_value(pair, name, recorded, found, "differs",
-                  numbers(recorded, found, "same machine, plugin and seed"));
+                  numbers(recorded, found, "although machine, plugin and seed are the same"));
     else
         add_value(pair, name, recorded, found, "not comparable",
                   numbers(recorded, found, "another machine or plugin version"));

@@ -54,7 +54,7 @@ static bool find_device(struct orch_time_question *q, struct asking *a, GError *
         orch_time_question_assume(
             q, "PPP of computing", "--ppp-comp", "%.2f: mean of %d measurements on %s%s (%s)",
             prior.from->ppp_paleo, prior.from->rows, prior.from->archs,
-            prior.is_borrowed ? ", the nearest with any" : "", prior.from->source);
+            prior.is_borrowed ? ", the nearest measured architecture" : "", prior.from->source);
     }
     if (!q->has_precision)
         orch_time_question_assume(q, "precision", "--precision", "%s",

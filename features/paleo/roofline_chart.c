@@ -262,6 +262,6 @@ struct orch_chart *orch_roofline_chart(const char *title, const struct orch_roof
                         : "Layers are drawn at the least time that the roofs allow."
                   : "",
         orch_precision_names()[precision],
-        any_above ? " A layer above a roof had its data in caches." : "");
+        any_above ? " A layer above a roof may have had its data in caches." : "");
     return chart;
 }

@@ -86,7 +86,7 @@ static void print_scores(struct orch_cli *cli, struct orch_table *table, unsigne
     orch_cli_table_print(cli, table, "scores");
     if (promises)
         orch_cli_info(
-            cli, "how many trials end within a limit: %u of %u forecasts were right (aim: 90 %%)",
+            cli, "%u of %u forecasts of how many trials end within a limit were right (aim: 90 %%)",
             held, promises);
 }
 

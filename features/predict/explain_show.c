@@ -50,7 +50,7 @@ static void print_readings(const json_t *readings)
 
 static void print_features(const json_t *features)
 {
-    printf("features of this configuration\n");
+    printf("features of this setting\n");
     for (size_t i = 0; i < json_array_size(features); i++) {
         const json_t *f = json_array_get(features, i), *value = json_object_get(f, "value");
         g_autofree char *text = json_is_string(value)

@@ -82,9 +82,7 @@ static void add_clouds(struct orch_time_question *q, const struct orch_ranked_gp
 static void note_unranked(GPtrArray *unranked, const struct orch_gpu_spec *gpu, const GError *error)
 {
     struct orch_unranked *u = g_new0(struct orch_unranked, 1);
-    const char *what =
-        error ? error->message
-              : "boards of two GPUs; one GPU is ranked alone, and --workers 2 asks for both";
+    const char *what = error ? error->message : "boards of two GPUs: use --workers 2 for both";
     u->gpu = gpu->name;
     if (g_str_has_prefix(what, gpu->name))
         what += strlen(gpu->name) + 1;

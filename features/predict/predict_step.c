@@ -280,7 +280,7 @@ static void print_own(const struct orch_step_answer *a)
 {
     bool is_measured = a->tier == ORCH_TIER_MEASURED;
     orch_cli_print("tier %s: %s", orch_tier_name(a->tier),
-                   is_measured ? "this configuration was measured"
+                   is_measured ? "this setting was measured"
                                : "a predictor trained on measurements");
 }
 
@@ -308,8 +308,7 @@ static void print_tier(const struct orch_step_answer *a)
     if (a->workers > 1 && !is_measured && !a->is_whole)
         print_workers(a);
     if (a->extrapolates)
-        printf("  warning   extrapolation beyond the training rows: measure a similar "
-               "configuration\n");
+        printf("  warning   extrapolation beyond the training rows: measure a similar setting\n");
     if (!is_measured && (!a->why || a->near.count) && !a->is_alone)
         print_narrower(a);
 }
@@ -336,7 +335,7 @@ bool orch_cli_predict_open_tiers(struct orch_cli *cli, const struct orch_time_qu
 static void assume_price(struct orch_time_question *q, const struct orch_candidate *c)
 {
     const struct orch_rate *rate = &c->rate;
-    g_autofree char *range = rate->low_from ? g_strdup_printf("; others from $%.4g to $%.4g",
+    g_autofree char *range = rate->low_from ? g_strdup_printf("; other offers from $%.4g to $%.4g",
                                                               rate->low_usd, rate->high_usd)
                                             : g_strdup("");
     orch_time_question_assume(q, "price", "--price, --cloud, --spot", "$%.4g an hour a %s (%s)%s",
@@ -352,9 +351,9 @@ static void assume_link(struct orch_time_question *q, const struct orch_gpu_spec
         most = MAX(most, q->workers[i]);
     bool has_nodes = q->per_node && q->per_node < most;
     g_autofree char *between =
-        has_nodes
-            ? g_strdup_printf(" between nodes of %d, %s within", (int)q->per_node, within->name)
-        : q->link  ? g_strdup("")
+        has_nodes ? g_strdup_printf(" between nodes of %d GPUs, %s within a node", (int)q->per_node,
+                                    within->name)
+        : q->link ? g_strdup("")
         : most > 8 ? g_strdup(", all workers in one node (usually at most 8)")
                    : g_strdup(", all workers in one node");
     g_autofree char *scheme =
@@ -389,7 +388,7 @@ static void assume_device(struct orch_time_question *q, const struct orch_candid
             orch_precision_names()[c->precision], orch_precision_names()[q->precision]);
     if (q->ppp_is_measured)
         orch_time_question_assume(q, "PPP", "--ppp-comp",
-                                  "%.3g: mean of %d configuration%s run on this GPU", c->ppp.share,
+                                  "%.3g: mean of %d setting%s run on this GPU", c->ppp.share,
                                   c->ppp.workloads, orch_plural(c->ppp.workloads));
     if (!q->has_optimizer && q->work.training)
         orch_time_question_assume(q, "optimizer", "--optimizer", "%s",
@@ -468,7 +467,7 @@ static void print_ways(struct asking *s)
 {
     if (!s->ways)
         return;
-    printf("ways to share it, each with less memory than all faster ones:\n");
+    printf("ways to split the training, each with less memory than all faster ones:\n");
     orch_cli_table_print_as(s->cli, ways_table(s), "ways", NULL);
 }
 

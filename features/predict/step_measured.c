@@ -146,13 +146,13 @@ static char *known_text(const struct orch_trained *t, const struct orch_trained_
 {
     const char *s = orch_plural(known->count);
     if (known->runs == known->count)
-        return g_strdup_printf("%d run%s of this configuration, the newest %s", known->count, s,
+        return g_strdup_printf("%d run%s of this setting, the newest %s", known->count, s,
                                orch_run_short_key(known->newest));
     if (!known->runs && *known->newest)
-        return g_strdup_printf("%d row%s of data set '%s', of this configuration", known->count, s,
+        return g_strdup_printf("%d row%s of data set '%s', of this setting", known->count, s,
                                known->newest);
     g_autofree char *rows = rows_text(t, (size_t)known->count, (size_t)known->runs);
-    return g_strdup_printf("%s, of this configuration", rows);
+    return g_strdup_printf("%s, of this setting", rows);
 }
 
 static void fill_measured(const struct orch_step_tiers *tiers,
@@ -165,7 +165,7 @@ static void fill_measured(const struct orch_step_tiers *tiers,
     g_autofree char *what = known_text(tiers->trained, known);
     bool is_repeated = known->runs == known->count && known->count > 1;
     out->why = g_strdup_printf("%s; repeated measurements%s vary by %.1f %%", what,
-                               is_repeated ? "" : " of other configurations",
+                               is_repeated ? "" : " of other settings",
                                100 * tiers->trained->repeat_spread);
 }
 

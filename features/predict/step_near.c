@@ -184,8 +184,7 @@ static char *near_text(const struct orch_step_tiers *tiers, const struct orch_ne
     }
     g_autofree char *list = list_text(names);
     g_autofree char *here =
-        own ? g_strdup_printf("; %d configuration%s run here", own, orch_plural(own))
-            : g_strdup("");
+        own ? g_strdup_printf("; %d setting%s run here", own, orch_plural(own)) : g_strdup("");
     g_autofree char *software =
         newest ? g_strdup_printf("; newest software: %s, %s", newest->software, newest->date)
                : g_strdup("");

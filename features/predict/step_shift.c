@@ -46,15 +46,15 @@ static void add_shift(struct shift *s, double log_ratio, const struct orch_train
     s->run_here += known->runs > 0;
 }
 
-/* "3 configurations run here", "2 configurations of data sets". */
+/* "3 settings run here", "2 settings of data sets". */
 static char *shift_text(const struct shift *s)
 {
     const char *plural = orch_plural(s->count);
     if (s->run_here == s->count)
-        return g_strdup_printf("%d configuration%s run here", s->count, plural);
+        return g_strdup_printf("%d setting%s run here", s->count, plural);
     if (!s->run_here)
-        return g_strdup_printf("%d configuration%s of data sets", s->count, plural);
-    return g_strdup_printf("%d configuration%s (%d run here, %d of data sets)", s->count, plural,
+        return g_strdup_printf("%d setting%s of data sets", s->count, plural);
+    return g_strdup_printf("%d setting%s (%d run here, %d of data sets)", s->count, plural,
                            s->run_here, s->count - s->run_here);
 }
 

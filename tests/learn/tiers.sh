@@ -37,7 +37,7 @@ near() { python3 -c 'import sys; a, b, t = map(float, sys.argv[1:]); sys.exit(ab
 ok ask --gpu "$gpu" --batch 16 --json
 same "$(json tier)" measured
 near "$(json predictions.0.step_s)" 0.012 0.005
-case $(json predictions.0.because) in '2 runs of this configuration'*) ;; *) _fail 'because' ;; esac
+case $(json predictions.0.because) in '2 runs of this setting'*) ;; *) _fail 'because' ;; esac
 # fitted: between what was run; a predictor of few rows is learned on the way
 ok ask --gpu "$gpu" --batch 24 --json
 same "$(json tier)" fitted
@@ -108,7 +108,7 @@ ok orch predictor rm step_ms
 fails 2 orch predictor show step_ms
 says 'orch predictor train'
 ok orch predictor train --untuned --model linear
-has "predictor 'step_ms' from 28 rows of 14 configurations"
+has "predictor 'step_ms' from 28 rows of 14 settings"
 has 'baselines: '
 ok orch predictor ls
 has step_ms
@@ -194,7 +194,7 @@ has "learned from 28 rows of data set 'law' ("
 has_not 'own runs'
 ok orch predict --gpu V100 --net resnet18 --batch 16
 has 'tier measured'
-has "2 rows of data set 'law', of this configuration"
+has "2 rows of data set 'law', of this setting"
 ok orch predictor train --data law,noise --untuned --model linear
 fails 2 orch predictor train --no-runs --data nosuch
 says nosuch

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/../cli/lib.sh"
 ok orch predict --gpu V100 --net resnet50
 has 'aws p3.2xlarge'
-has '; others from $0.1381 to $4.194'
+has '; other offers from $0.1381 to $4.194'
 has 'price: the cheapest offer is $'
 ok orch predict --gpu V100 --net resnet50 --json
 printf '%s' "$out" | python3 -c '

@@ -41,7 +41,7 @@ has 'more (--verbose lists them)'
 ok orch predictor train --no-runs --data rows --untuned --verbose
 has_not '(--verbose'
 ok orch predict --gpu V100 --net resnet18 --dataset cifar10 --batch 64
-case $out in *'tier measured'*) has 'repeated measurements of other configurations vary by' ;; *) _fail 'not measured' ;; esac
+case $out in *'tier measured'*) has 'repeated measurements of other settings vary by' ;; *) _fail 'not measured' ;; esac
 # one GPU was measured: there is no error of unseen ones
 ok orch predictor ls --json
 same "$(json predictors.0.unseen_gpu)" null

@@ -41,7 +41,7 @@ says 'experiment = '
 fails 2 orch predictor train --where 'experiment = fit' --target step_ms
 says "0 rows with 'step_ms'"
 ok orch predictor train --where 'experiment = fit'
-has "predictor 'fit' from 12 rows of 12 configurations"
+has "predictor 'fit' from 12 rows of 12 settings"
 says 'orch predict --experiment fit -x'
 ok orch predictor rows --where 'experiment = fit' --json
 printf '%s' "$out" | python3 -c '

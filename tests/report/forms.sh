@@ -149,7 +149,7 @@ assert state["1.1a"] == (4, "partial") and state["1.5"] == (3, "yours to write")
 assert d["totals"]["all"] == 14 and d["totals"]["skipped"] == 5, d["totals"]
 ' || _fail 'the points are wrong'
 ok orch report r.recipe --points
-has '14 points in all; as done under profile small'
+has '14 points in all, in profile small'
 has 'needs a large machine'
 fails 2 orch report r.recipe --points --only 1.1a
 says 'whole report'

@@ -36,7 +36,7 @@ gpu=$(json rows.0.gpu)
 printf 'gpus:\n  - { name: "%s", like: T4 }\n' "$gpu" >hardware.yaml
 export ORCH_HARDWARE=$PWD/hardware.yaml
 ok ask --gpu "$gpu" --net resnet20 --batch 8 --ppp-comp measured
-has 'mean of 4 configurations run on this GPU'
+has 'mean of 4 settings run on this GPU'
 
 # A prediction is estimate / PPP and PPP the mean of estimate / measured, so prediction / measured has the mean 1 over
 # the workloads. The estimate itself is the whole peak: a PPP of 1 predicts at most that.

@@ -44,4 +44,4 @@ fails 1 orch run w.recipe --force --budget 1h
 says '2 of 2 trials within 1 h 0 min of devices with 90 %'
 says_not 'forecast (90 %)'
 ok orch predictor score
-says '2 of 3 forecasts were right'
+says '2 of 3 forecasts of how many trials end within a limit were right'

@@ -16,7 +16,7 @@ has 'a wider interval'
 has_not 'nothing like these'
 
 ok orch predictor train --name fit --where "experiment = 'fit'"
-has '12 rows of 12 configurations'
+has '12 rows of 12 settings'
 says ' of the runs shared the machine with other trials, so their times may be too long'
 ok orch predictor rows --where "experiment = 'fit'"
 says 'of the rows are from runs that shared the machine with other trials, because their settings have no other runs'
