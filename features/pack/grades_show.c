@@ -18,7 +18,7 @@ bool orch_grades_check(const char *format, GError **error)
     if (!format || g_strv_contains(ORCH_GRADES, format))
         return true;
     orch_error_set(error, ORCH_ERROR_USAGE, "use csv or gradescope",
-                   "option '--grades': unknown form '%s'", format);
+                   "option '--grades': unknown value '%s'", format);
     return false;
 }
 

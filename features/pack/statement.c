@@ -132,7 +132,7 @@ char *orch_statement_judge(struct orch_pack *pack)
     }
     g_autofree char *text = encoding_of(PAYLOAD_TYPE, payload);
     if (!orch_vcs_verify(NULL, text, signature, &what, &signer, &error))
-        return g_strdup_printf("the pack: not judged: %s", error->message);
+        return g_strdup_printf("the pack could not be checked: %s", error->message);
     if (what == ORCH_SIGNATURE_BAD)
         complain(pack, "the signature does not match");
     else if (!subjects_fit(pack, payload))

@@ -86,10 +86,9 @@ void orch_cli_verify_show(struct orch_cli *cli, const char *path, const json_t *
     orch_cli_print_line("%s: %s by %s, %s", path, orch_json_text(outcome, "recipe", ""),
                         orch_json_text(outcome, "who", "nobody"),
                         orch_json_text(outcome, "made", ""));
-    orch_cli_print_line(
-        "%d runs by their digests, %d files by their SHA-256, %d trees by their ids; signature: %s",
-        number(outcome, "runs"), number(outcome, "files"), number(outcome, "trees"),
-        orch_json_text(outcome, "signature", "none"));
+    orch_cli_print_line("checked: %d runs, %d files, %d source trees; signature: %s",
+                        number(outcome, "runs"), number(outcome, "files"), number(outcome, "trees"),
+                        orch_json_text(outcome, "signature", "none"));
     if (json_array_size(items))
         print_items(cli, items);
     print_differences(items);

@@ -390,7 +390,9 @@ static struct outcome step_names(struct conform *conform)
     const struct conform_report *report = conform->runs[0];
     if (report && report->verdict == ORCH_VERDICT_PROTOCOL && report->reason &&
         strstr(report->reason, "undeclared"))
-        return result(ORCH_CONFORM_FAILED, "%s\n  hint: declare it, or do not report it",
+        return result(ORCH_CONFORM_FAILED,
+                      "%s\n"
+                      "  hint: declare it",
                       report->reason);
     if (!smoke_is_ok(conform, &answer))
         return answer;
@@ -406,8 +408,8 @@ static struct outcome step_names(struct conform *conform)
     if (is_read_from_output && manifest->metrics->len &&
         g_hash_table_size(report->points) + g_hash_table_size(report->results) == 0)
         return result(ORCH_CONFORM_FAILED,
-                      "none of its %u metrics was found in its output\n  hint: is 'metrics_from' "
-                      "what the program does?",
+                      "none of its %u metrics was found in its output\n"
+                      "  hint: check 'metrics_from'",
                       manifest->metrics->len);
     g_autofree char *unseen = unseen_metrics(conform);
     return *unseen ? result(ORCH_CONFORM_PASSED, "declared, but not reported in a smoke run: %s",

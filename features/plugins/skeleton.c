@@ -163,7 +163,7 @@ static bool check_word(const char *what, const char *word, const char *const *kn
     g_autofree char *near = orch_suggest_hint(word, known);
     g_autofree char *words = g_strjoinv(", ", (char **)(uintptr_t)known);
     g_autofree char *list = g_strdup_printf("known %s %s%s", known[1] ? "are" : "is", words, more);
-    orch_error_set(error, ORCH_ERROR_USAGE, near ? near : list, "no skeleton %s'%s'", what, word);
+    orch_error_set(error, ORCH_ERROR_USAGE, near ? near : list, "unknown %s '%s'", what, word);
     return false;
 }
 
@@ -177,8 +177,8 @@ static bool check_arguments(const char *name, const char *language, const char *
             "plugin name '%s' is not valid", name);
         return false;
     }
-    return skeleton ? check_word("", skeleton, SKELETONS, "", error)
-                    : check_word("for language ", language, LANGUAGES,
+    return skeleton ? check_word("skeleton", skeleton, SKELETONS, "", error)
+                    : check_word("language", language, LANGUAGES,
                                  "; for any other language start from shell", error);
 }
 

@@ -102,7 +102,7 @@ static bool is_model(const char *name, GError **error)
         return true;
     g_autofree char *near = orch_suggest_hint(name, names);
     orch_error_set(error, ORCH_ERROR_USAGE, near ? near : "use auto, transferred or prior",
-                   "option '--model': unknown model '%s'", name);
+                   "option '--model': unknown value '%s'", name);
     return false;
 }
 

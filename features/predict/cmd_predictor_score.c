@@ -71,7 +71,7 @@ static const struct orch_score_grouping *grouping_of(const struct score_options 
     if (!grouping)
         orch_error_set(error, ORCH_ERROR_USAGE,
                        "use setting, question, time, model, where or network",
-                       "option '--by': '%s' is not a valid value", o->by);
+                       "option '--by': unknown value '%s'", o->by);
     return grouping;
 }
 

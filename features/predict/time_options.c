@@ -599,7 +599,7 @@ static bool read_grid(const char *text, struct orch_time_question *q, GError **e
         return true;
     g_autofree char *known = orch_grid_names();
     g_autofree char *hint = g_strdup_printf("use %s, or grams of CO2 per kWh: --grid 56", known);
-    orch_error_set(error, ORCH_ERROR_USAGE, hint, "option '--grid': unknown grid '%s'", text);
+    orch_error_set(error, ORCH_ERROR_USAGE, hint, "option '--grid': unknown value '%s'", text);
     return false;
 }
 
@@ -664,8 +664,9 @@ static bool check_without(const char *const *names, GError **error)
         if (g_strv_contains((const char *const *)known->pdata, names[i]))
             continue;
         g_autofree char *all = g_strjoinv(", ", (char **)known->pdata);
-        orch_error_set(error, ORCH_ERROR_USAGE, all,
-                       "option '--without': '%s' is no source of published step times", names[i]);
+        g_autofree char *hint = g_strdup_printf("known: %s", all);
+        orch_error_set(error, ORCH_ERROR_USAGE, hint, "option '--without': unknown value '%s'",
+                       names[i]);
         return false;
     }
     return true;

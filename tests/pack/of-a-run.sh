@@ -40,7 +40,7 @@ cd "$SCRATCH/ta"
 export ORCH_USER=ta
 ok orch verify ../r.orch
 has 'r by ada'
-has '6 runs by their digests'
+has 'checked: 6 runs, '
 has '2 trees by their ids'
 has 'signature: none'
 has '1.1a Final'

@@ -15,7 +15,7 @@ python3 -c "import sys; sys.exit(abs($(json predictions.0.co2_kg) / $(json predi
 ok orch predict --gpu H100 --net gpt2 --dataset 1000000
 has_not CO2
 fails 2 orch predict --gpu H100 --net gpt2 --grid Atlantis
-says "option '--grid': unknown grid 'Atlantis'"
+says "option '--grid': unknown value 'Atlantis'"
 
 ok orch predict --gpu A100 --net resnet50 --dataset imagenet --epochs 90 --price-kwh 0.30 --json
 python3 - "$out" <<'EOF' || _fail 'the figures of energy do not fit together'
