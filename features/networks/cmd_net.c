@@ -255,8 +255,8 @@ static void print_memory(const struct showing *s)
     g_autofree char *optimizer = orch_bytes_format((int64_t)m.optimizer);
     g_autofree char *activations = orch_bytes_format((int64_t)m.activations);
     if (s->o->forward_only)
-        orch_cli_print("%-16s %s: weights %s, widest layer %s", "memory, forward", total, weights,
-                       activations);
+        orch_cli_print("%-16s %s: weights %s, the largest layer's input and output %s",
+                       "memory, forward", total, weights, activations);
     else
         orch_cli_print("%-16s %s: weights %s, gradients %s, optimizer %s, activations %s; the "
                        "larger of gradients and activations counts",
