@@ -13,7 +13,7 @@ struct orch_forecast {
     struct orch_interval time_s;
     const char *tier;  /* "measured", "fitted", "transferred", "prior" */
     const char *model; /* "repeats", "law", "roofline", ... */
-    const char *why;   /* for people: "3 runs of this setting here", "a law fitted to 12 trials here" */
+    const char *why;   /* for people: "3 runs of this setting here" */
     bool is_beyond;    /* the trial is outside of what has been measured */
 };
 

@@ -31,7 +31,7 @@ now=$(method)
 method 1 >/dev/null
 fails 2 orch predictor show step_ms
 says 'by a method that this orch does not use'
-says "hint: 'orch predictor train'"
+says "hint: train it again with 'orch predictor train'"
 ask
 same "$(json tier) $(json predictions.0.step_s)" "fitted $step" 'trained again'
 has_not 'is not used'

@@ -119,7 +119,7 @@ if [ "$(nproc)" -gt 1 ] && command -v taskset >/dev/null; then
     export ORCH_USER=ta
     ok taskset -c 0 "$BUILD/orch" verify ../w/nap.orch
     has ' 0 differ, 0 not checked'
-    has_not 'by parameters alone'
+    has_not 'by parameters only'
     ok taskset -c 0 "$BUILD/orch" verify ../w/nap.orch --rerun 1
     has 'not comparable: '
     _run orch verify ../w/nap.orch --rerun 1
