@@ -41,7 +41,7 @@ export ORCH_USER=ta
 ok orch verify ../r.orch
 has 'r by ada'
 has 'checked: 6 runs, '
-has '2 trees by their ids'
+has ' 2 source trees; '
 has 'signature: none'
 has '1.1a Final'
 has ' 0 differ, 0 not checked; report.html says the same'
