@@ -97,9 +97,9 @@ static const char *hint_for(int saved_errno)
     case EPERM:
         return "check the permissions of the file and of its folder";
     case ENOSPC:
-        return "the disk is full: free some space and run the same command again";
+        return "the disk is full: free some space";
     case EDQUOT:
-        return "your quota is used up: free some space and run the same command again";
+        return "your quota is used up: free some space";
     case EROFS:
         return "the file system is read-only: choose another place with --db or -C";
     case EMFILE:

@@ -71,7 +71,7 @@ static bool take_file(void *ctx, const struct orch_item_name *name, const char *
     orch_item_path(name, path);
     if (bytes > ARTIFACT_BYTES_MAX) {
         orch_error_set(error, ORCH_ERROR_USAGE,
-                       "add --artifacts 1GiB, which leaves out the artifacts that are too large",
+                       "add --artifacts 1GiB to leave out larger artifacts",
                        "artifact %.12s is too large for a bundle", name->key);
         return false;
     }
@@ -104,10 +104,10 @@ static bool add_extras(struct writing *w, const struct orch_bundle_extra *extras
         const struct orch_bundle_extra *extra = &g_array_index(sorted, struct orch_bundle_extra, i);
         g_autofree char *path = extra_path(extra->path);
         if (g_strcmp0(path, extra->path) != 0 || extra->length > EXTRA_BYTES_MAX) {
-            orch_error_set(
-                error, ORCH_ERROR_USAGE, NULL,
-                "'%s' cannot be put into a bundle: the path is not valid, or the file over 256 MiB",
-                extra->path);
+            orch_error_set(error, ORCH_ERROR_USAGE, NULL,
+                           "cannot put '%s' into a bundle: its path is not valid, or it is larger "
+                           "than 256 MiB",
+                           extra->path);
             return false;
         }
         if (!orch_tar_add(w->tar, path, extra->bytes, extra->length, error))

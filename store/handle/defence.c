@@ -124,9 +124,7 @@ static bool is_harmless(const char *sql)
 static bool refuse(const struct orch_store *store, const char *what, const char *name,
                    GError **error)
 {
-    orch_error_set(error, ORCH_ERROR_STORE,
-                   "'orch db repair' recovers the runs into a new store; for a file from somebody "
-                   "else, ask for a copy made by 'orch db backup'",
+    orch_error_set(error, ORCH_ERROR_STORE, "'orch db repair' recovers the runs into a new store",
                    "cannot open store '%s': its %s '%.100s' differs from orch's schema",
                    store->path, what, name);
     return false;

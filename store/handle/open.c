@@ -309,12 +309,8 @@ static bool check_clock(GError **error)
     if (now_s >= YEAR_2000_S && now_s < YEAR_2200_S)
         return true;
     g_autofree char *now = orch_time_format(now_ns, false);
-    orch_error_set(
-        error, ORCH_ERROR_IO,
-        "set the clock ('timedatectl' shows it), because other stores would refuse the runs",
-        "the clock of this machine is wrong: it shows %s UTC, but only times from 2000 to 2199 are "
-        "recorded",
-        now);
+    orch_error_set(error, ORCH_ERROR_IO, "set the clock ('timedatectl' shows it)",
+                   "the clock of this machine is wrong: it shows %s UTC", now);
     return false;
 }
 

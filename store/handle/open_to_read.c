@@ -50,11 +50,9 @@ static bool has_room(const char *path, const char *folder, GError **error)
     if (statvfs(folder, &disk) != 0 || bytes <= (uint64_t)disk.f_bavail * disk.f_frsize / 2)
         return true;
     g_autofree char *size = orch_bytes_format((int64_t)bytes);
-    orch_error_set(error, ORCH_ERROR_STORE,
-                   "run 'orch db check' where the store was made, or set TMPDIR to a larger disk",
-                   "cannot read store '%s': orch must copy it to read its unfinished log, and "
-                   "there is no space for %s",
-                   path, size);
+    orch_error_set(error, ORCH_ERROR_STORE, "set TMPDIR to a larger disk",
+                   "cannot read store '%s': there is no space for a temporary copy of %s", path,
+                   size);
     return false;
 }
 

@@ -48,17 +48,14 @@ static char *sentence(const struct orch_store *store, enum store_owner owner, ch
     g_autofree char *folder = g_shell_quote(store->folder), *file = g_shell_quote(path);
     switch (owner) {
     case STORE_OWNER_UNMARKED:
-        *out_hint =
-            g_strdup_printf("mv %s %s.kept, or choose another store with --db", folder, folder);
-        return g_strdup_printf("'%s', where it would keep its files, was not made by orch",
-                               store->folder);
+        *out_hint = g_strdup_printf("mv %s %s.kept", folder, folder);
+        return g_strdup_printf("its folder '%s' was not made by orch", store->folder);
     case STORE_OWNER_OTHER_STORE:
         *out_hint = g_strdup_printf("if both are yours: orch db adopt --db %s", file);
         return g_strdup_printf("'%s' belongs to another store than the database", store->folder);
     default:
-        *out_hint = g_strdup_printf("take its runs into a store of your own: orch db merge %s --db "
-                                    "OTHER.db. Is it yours, copied from another machine? orch db "
-                                    "adopt --db %s",
+        *out_hint = g_strdup_printf("copy its runs into your own store: orch db merge %s --db "
+                                    "OTHER.db; or make it yours: orch db adopt --db %s",
                                     file, file);
         return g_strdup_printf("it was made by another user or on another machine ('%s/%s')",
                                store->folder, STORE_MARK);

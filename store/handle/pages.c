@@ -274,8 +274,7 @@ static bool check(struct orch_store *store, GError **error)
         ok = walk_all(store, &twice, &same, error);
     if (ok && twice)
         orch_error_set(error, ORCH_ERROR_STORE,
-                       "'orch db repair' recovers the runs into a new store; for a file from "
-                       "somebody else, ask for a copy made by 'orch db backup'",
+                       "'orch db repair' recovers the runs into a new store",
                        "cannot open store '%s': page %u belongs to two tables", store->path, twice);
     return ok && !twice;
 }

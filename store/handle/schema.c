@@ -193,7 +193,7 @@ int orch_store_recognise(struct orch_store *store, int target, int64_t *out_sche
         return -1;
     }
     if (*out_schema > target) {
-        orch_error_set(error, ORCH_ERROR_STORE, "update orch, or choose another store with --db",
+        orch_error_set(error, ORCH_ERROR_STORE, "update orch",
                        "cannot open store '%s': schema version %d is newer than %d; the file was "
                        "not changed",
                        store->path, (int)*out_schema, target);
@@ -221,8 +221,7 @@ static bool apply_steps(struct orch_store *store, const struct store_migrations 
         if (!step) {
             orch_error_set(
                 error, ORCH_ERROR_STORE,
-                "open the store once with the version of orch that made it, or choose another "
-                "store with --db",
+                "open the store once with the version of orch that made it",
                 "cannot migrate store '%s': there is no migration from schema version %d to %d",
                 store->path, version, version + 1);
             return false;
@@ -302,7 +301,7 @@ static bool nobody_runs(struct orch_store *store, GError **error)
         if (!orch_process_is_alive(&runner))
             continue;
         orch_error_set(error, ORCH_ERROR_STORE,
-                       "wait for that process or stop it, then run the same command again",
+                       "run the same command again when that process has ended",
                        "cannot bring store '%s' up to date: process %" G_GINT64_FORMAT
                        " of a development version runs trials in it",
                        store->path, runner.pid);
@@ -330,8 +329,7 @@ bool orch_store_rename(struct orch_store *store, const struct store_migrations *
 {
     if (sqlite3_db_readonly(store->db, "main") == 1) {
         orch_error_set(error, ORCH_ERROR_STORE, "copy the store to a folder that you may write to",
-                       "cannot read store '%s': a development version of orch made it, and it "
-                       "must be brought up to date first",
+                       "cannot read store '%s': it must be brought up to date first",
                        store->path);
         return false;
     }

@@ -81,10 +81,8 @@ static char *largest(const struct orch_store *store)
 bool orch_store_fail_space(const struct orch_store *store, GError **error, const char *doing)
 {
     g_autofree char *parts = error ? largest(store) : g_strdup("");
-    g_autofree char *hint =
-        g_strdup_printf("free some space and run the same command again; 'orch gc' deletes what no "
-                        "kept run needs (the largest parts of this store: %s)",
-                        parts);
+    g_autofree char *hint = g_strdup_printf(
+        "free some space, for example with 'orch gc'; the largest parts of this store: %s", parts);
     orch_error_set(error, ORCH_ERROR_STORE, hint, "cannot %s store '%s': the disk is full", doing,
                    store->path);
     return false;

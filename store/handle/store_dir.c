@@ -96,12 +96,8 @@ int orch_store_dir_open(const struct orch_store *store, enum orch_store_dir kind
 static bool fail_make(const struct orch_store *store, const char *what, GError **error)
 {
     if (errno == ELOOP)
-        orch_error_set(error, ORCH_ERROR_STORE,
-                       "remove the link; to keep a store's files elsewhere, name a store there "
-                       "with --db or $ORCH_DB",
-                       "cannot use '%s/%s': it is a symbolic link, which orch does not follow in "
-                       "its own folder",
-                       store->folder, what);
+        orch_error_set(error, ORCH_ERROR_STORE, "remove the link",
+                       "cannot use '%s/%s': it is a symbolic link", store->folder, what);
     else
         orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot make folder '%s/%s'",
                              store->folder, what);

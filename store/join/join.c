@@ -86,11 +86,11 @@ static int compare_rows(gconstpointer a, gconstpointer b)
 static void remark_late_notes(struct orch_join *join)
 {
     if (join->late_notes)
-        g_ptr_array_add(join->receipt->remarks,
-                        g_strdup_printf("notes dated more than a day after this machine's clock: "
-                                        "%" G_GINT64_FORMAT "; until then any other note counts "
-                                        "as newer",
-                                        join->late_notes));
+        g_ptr_array_add(
+            join->receipt->remarks,
+            g_strdup_printf(
+                "notes dated more than a day after this machine's clock: %" G_GINT64_FORMAT,
+                join->late_notes));
 }
 
 struct orch_receipt *orch_join_commit(struct orch_join *join, GError **error)

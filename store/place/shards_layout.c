@@ -159,18 +159,17 @@ char *orch_store_layout(const char *path)
         if (orch_store_filesystem_is_shared(magic))
             return g_strdup_printf("a file for each host: other hosts can reach a %s file system",
                                    name);
-        return g_strdup_printf("a file for each host: '%s' was made in this very folder, so "
-                               "other hosts may reach it over a network; ORCH_SHARDS=0 puts all "
-                               "into one file",
-                               folder);
+        return g_strdup_printf(
+            "a file for each host, because '%s' is here; ORCH_SHARDS=0 puts all into one file",
+            folder);
     case STORE_TO_FOLD:
         return g_strdup("one file: the files of the hosts go into it when it is opened");
     default:
         if (local)
             return g_strdup_printf("one file: %s is a local file system", name);
-        return g_strdup_printf("one file, with a rollback journal: whether %s is local is not "
-                               "known; ORCH_SHARDS=1 makes a file for each host",
-                               name);
+        return g_strdup_printf(
+            "one file: %s may be a network file system; ORCH_SHARDS=1 makes a file for each host",
+            name);
     }
 }
 

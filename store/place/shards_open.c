@@ -76,8 +76,7 @@ static bool refuse(const char *name, enum orch_store_mode mode, const char *fold
     g_autofree char *own = orch_store_shards_own_file(folder);
     if (mode == ORCH_STORE_READ || may_write(own, folder, mode))
         return false;
-    orch_error_set(error, ORCH_ERROR_STORE,
-                   "check the permissions of the folder, or choose another store with --db",
+    orch_error_set(error, ORCH_ERROR_STORE, "check the permissions of the folder",
                    "cannot write to store '%s': '%s' cannot be written", name, own);
     return true;
 }

@@ -77,7 +77,7 @@ static bool fail(struct orch_store *store, int code, double seconds, GError **er
         orch_error_set(error, ORCH_ERROR_USAGE, "'orch query --help' lists the views",
                        "the query cannot be run: %s", sqlite3_errmsg(store->db));
     else if (code == SQLITE_AUTH)
-        orch_error_set(error, ORCH_ERROR_USAGE, "write one SELECT, which changes nothing",
+        orch_error_set(error, ORCH_ERROR_USAGE, "write one SELECT",
                        "the query does more than read");
     else
         orch_store_fail(store, error, "query");

@@ -211,8 +211,7 @@ struct orch_run *orch_store_run(struct orch_store *store, const char *text, GErr
         return g_ptr_array_steal_index(runs, 0);
     if (length < PREFIX_MIN || strspn(key, "0123456789abcdef-") != length) {
         orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                       "name a run by 4 or more characters of its key, by '@last', or by '@{2}' "
-                       "(two before the last); 'orch ls' lists runs",
+                       "use 4 or more characters of a key ('orch ls' lists them), or '@last'",
                        "'%s' is not the key or the name of a run", text);
         return NULL;
     }

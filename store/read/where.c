@@ -118,9 +118,9 @@ static bool compare_id(struct orch_where *where, const struct orch_where_column 
     enum orch_op what = c->op;
     if ((what != OP_EQ && what != OP_NE) || strlen(digits) < 4 ||
         strspn(digits, "0123456789abcdef-") != strlen(digits))
-        return orch_condition_fail(
-            where->text, c->value_at, error, "write commit = 1a2b3c4d",
-            "'%s' is compared with = or != and 4 or more of its first hex digits", column->name);
+        return orch_condition_fail(where->text, c->value_at, error, "write commit = 1a2b3c4d",
+                                   "'%s' needs = or != and the first 4 or more hex digits",
+                                   column->name);
     g_string_append_printf(where->sql, "(substr(%s, 1, length(?)) = ?", column->sql);
     bind_text(where, digits);
     bind_text(where, digits);

@@ -166,8 +166,7 @@ const char *orch_store_scope_names_sql(const char *prefix)
 
 char *orch_where_quote_hint(const char *word)
 {
-    return g_strdup_printf("two names cannot be compared; for the text itself write '%s' in quotes",
-                           word);
+    return g_strdup_printf("put the text '%s' in quotes", word);
 }
 
 /* A bare word on the right side is refused when parsing if it is a column, and when the store is

@@ -97,9 +97,8 @@ static bool settle_name(struct orch_store *store, struct orch_dataset *set, bool
         if (!name_is_free(store, name, &is_free, error))
             return false;
     }
-    g_autofree char *hint = g_strdup_printf(
-        "choose another with --name, or remove that one first: 'orch measurements rm %s'",
-        set->name);
+    g_autofree char *hint =
+        g_strdup_printf("choose another with --name, or run 'orch measurements rm %s'", set->name);
     if (!is_free)
         orch_error_set(error, ORCH_ERROR_USAGE, hint,
                        "measurements '%s' already exist with other rows", set->name);
@@ -179,10 +178,9 @@ bool orch_store_put_dataset(struct orch_store *store, struct orch_dataset *set,
 static bool fail_damaged(struct orch_store *store, const char *name, const char *what,
                          GError **error)
 {
-    orch_error_set(
-        error, ORCH_ERROR_STORE,
-        "run 'orch db check'; remove the data set with 'orch measurements rm', and import it again",
-        "cannot read data set '%s' of store '%s': %s", name, store->path, what);
+    orch_error_set(error, ORCH_ERROR_STORE,
+                   "remove the data set with 'orch measurements rm', and import it again",
+                   "cannot read data set '%s' of store '%s': %s", name, store->path, what);
     return false;
 }
 
@@ -265,8 +263,7 @@ static int64_t find_set(struct orch_store *store, const char *name, GError **err
         return id;
     g_autofree char *hint = count ? NULL : suggest(store, name);
     orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                   count ? "name the table by the first digits of its digest, which 'orch "
-                           "measurements ls --json' prints"
+                   count ? "use the first digits of its digest ('orch measurements ls --json')"
                          : hint,
                    count ? "several measurements are named '%s' in store '%s'"
                          : "no measurements '%s' in store '%s'",

@@ -276,7 +276,6 @@ void orch_imported_settle(struct orch_imported_run *run)
     g_ptr_array_unref(run->names);
     run->names = labels;
     if (run->has_more_metrics)
-        orch_imported_note(
-            run, "it has more than %d metrics, the most that a run may have: the rest is left out",
-            ORCH_IMPORTED_METRICS_MAX);
+        orch_imported_note(run, "it has more than %d metrics: the rest is left out",
+                           ORCH_IMPORTED_METRICS_MAX);
 }

@@ -71,8 +71,7 @@ bool orch_store_set_name(struct orch_store *store, const char *run_key, const ch
                                          "tt", run_key, orch_user_name()))
         return false;
     if (!is_own) {
-        orch_error_set(error, ORCH_ERROR_USAGE,
-                       "leave --public out for a private name, or use a public tag",
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave --public out for a private name",
                        "only the author of a run can give it a public name");
         return false;
     }

@@ -57,8 +57,7 @@ bool orch_store_put_predictor(struct orch_store *store, const char *name, const 
     size_t length = strlen(model);
     if (length > MODEL_BYTES_MAX) {
         g_autofree char *bytes = orch_bytes_format((int64_t)length);
-        orch_error_set(error, ORCH_ERROR_STORE,
-                       "train on fewer rows (--where), or with another model (--model boost)",
+        orch_error_set(error, ORCH_ERROR_STORE, "train on fewer rows (--where)",
                        "cannot keep predictor '%s' in store '%s': it is too large (%s)", name,
                        store->path, bytes);
         return false;

@@ -238,8 +238,7 @@ static bool is_as_seen(const struct orch_saved_view *before, const struct orch_v
     if (!seen || strcmp(seen, is) == 0)
         return true;
     if (*is)
-        orch_error_set(error, ORCH_ERROR_USAGE,
-                       "open it, then save again to replace it; or choose another name",
+        orch_error_set(error, ORCH_ERROR_USAGE, "open it, then save again to replace it",
                        "view '%s' was changed since you opened it: its address is now '%s'",
                        change->name, is);
     else

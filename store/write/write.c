@@ -249,7 +249,7 @@ static struct slot *add_slot(struct writing *w, const char *name, GError **error
     if (w->slots->len >= METRIC_NAMES_MAX) {
         w->out->is_records_fault = true;
         orch_error_set(error, ORCH_ERROR_STORE,
-                       "report fewer metrics: put what varies into the step or a parameter",
+                       "use one metric with steps: loss, not loss_1, loss_2 and so on",
                        "cannot record run '%s': more than %d different metrics", w->record->key,
                        METRIC_NAMES_MAX);
         return NULL;

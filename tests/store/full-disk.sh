@@ -55,7 +55,7 @@ printf 'format: 1\nrecipe: big\nexperiments:\n  b: { plugin: exp/big.plugin }\n'
 fails 3 orch run big.recipe --frozen
 says 'cannot write artifact'
 says 'No space left on device'
-says 'free some space and run the same command again'
+says 'free some space'
 [ -z "$(find .orch/results.db.d/objects -type f)" ] || _fail 'half an object is left'
 mount -o remount,size=60m "$SCRATCH/less"
 ok orch run big.recipe --frozen

@@ -48,7 +48,7 @@ old shut
 chmod a-w shut/results.db shut
 if [ ! -w shut ]; then
     fails 3 orch ls --db shut/results.db
-    says 'a development version of orch made it, and it must be brought up to date first'
+    says 'it must be brought up to date first'
     says 'hint: copy the store to a folder that you may write to'
     chmod u+w shut shut/results.db
     same "$(backups shut)" 0 'backups in a folder that is shut'

@@ -53,7 +53,7 @@ ok orch run naps.recipe --force
 mkdir theirs.db.d
 echo precious >theirs.db.d/file
 fails 3 orch run naps.recipe --db theirs.db
-says "'$PWD/theirs.db.d', where it would keep its files, was not made by orch"
+says "its folder '$PWD/theirs.db.d' was not made by orch"
 says 'hint: mv '
 same "$(ls theirs.db.d)" file
 mv theirs.db.d theirs.db.d.kept

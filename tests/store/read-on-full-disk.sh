@@ -37,7 +37,7 @@ same "$first $?" '0 0'
 # what writes says what is large and what can be done
 fails 3 orch note @last hello
 says 'the disk is full'
-says "free some space and run the same command again"
+says "free some space"
 says "orch gc"
 says 'the database '
 # a page would need several connections

@@ -29,7 +29,7 @@ for command in 'run naps.recipe' gc 'rm @last' 'db check --fix'; do
     [ "$command" = 'db check --fix' ] && continue
     fails 3 orch $command
     says 'made by another user or on another machine'
-    says 'hint: take its runs into a store of your own: orch db merge'
+    says 'hint: copy its runs into your own store: orch db merge'
 done
 ok orch db merge .orch/results.db --db own.db
 ok orch ls --db own.db --json
