@@ -92,9 +92,8 @@ static bool read_quoted(struct cursor *at, GError **error)
     at->read++;
     if (at->read < at->end && *at->read != at->separator && *at->read != '\n' && !is_line_end(at))
         return fail_at(at, column_of(at, at->read),
-                       "put the whole field in quotes, or none of it; a quote inside is written "
-                       "twice",
-                       error, "text follows a closing quote");
+                       "put the whole field in quotes; a quote inside is written twice", error,
+                       "text follows a closing quote");
     return true;
 }
 
@@ -263,10 +262,10 @@ static bool find_separator(struct cursor *at, GError **error)
         return true;
     g_autofree char *what = g_strdup_printf("columns are separated by %s, not by commas",
                                             at->separator == ';' ? "semicolons" : "vertical bars");
-    return fail_at(at, 1,
-                   "save the table with commas between fields and points in numbers ('CSV UTF-8', "
-                   "or pandas.read_csv(FILE, sep=';', decimal=',').to_csv(...)), or with tabs",
-                   error, what);
+    return fail_at(
+        at, 1,
+        "save the table with commas: pandas.read_csv(FILE, sep=';', decimal=',').to_csv(...)",
+        error, what);
 }
 
 struct orch_csv *orch_csv_parse(const char *name, const char *text, size_t length, GError **error)
@@ -286,9 +285,8 @@ struct orch_csv *orch_csv_parse(const char *name, const char *text, size_t lengt
     const bool is_utf16 =
         length >= 2 && (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0);
     if (is_utf16)
-        good = fail_at(&at, 1,
-                       "save the table as 'CSV UTF-8', or convert it: iconv -f UTF-16 -t UTF-8",
-                       error, "table is UTF-16 ('Unicode text'), not UTF-8");
+        good = fail_at(&at, 1, "convert the table: iconv -f UTF-16 -t UTF-8", error,
+                       "table is UTF-16 ('Unicode text'), not UTF-8");
     else if (memchr(text, '\0', length))
         good = fail_at(&at, 1, "save the table as text (UTF-8)", error,
                        "table holds a NUL byte: it is not text");

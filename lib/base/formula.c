@@ -160,10 +160,13 @@ static double read_all(struct reader *r)
 struct orch_formula *orch_formula_parse(const char *text, GError **error)
 {
     const char *equals = strchr(text, '=');
-    if (!equals || strlen(text) > ORCH_FORMULA_CHARS_MAX) {
+    if (!equals) {
         orch_error_set(error, ORCH_ERROR_USAGE, "for example speedup = 100 / epoch_time",
-                       equals ? "formula is longer than %d characters"
-                              : "formula has no '=' (it is NAME = FORMULA, %d characters at most)",
+                       "formula has no '='");
+        return NULL;
+    }
+    if (strlen(text) > ORCH_FORMULA_CHARS_MAX) {
+        orch_error_set(error, ORCH_ERROR_USAGE, NULL, "formula is longer than %d characters",
                        ORCH_FORMULA_CHARS_MAX);
         return NULL;
     }

@@ -231,9 +231,7 @@ static bool wait_for(struct running *r, GError **error)
             return false;
         }
         if (is_late(r) && !reap(r)) {
-            orch_error_set(error, ORCH_ERROR_IO,
-                           "ORCH_PROGRAM_TIMEOUT=SECONDS changes the limit of every program that "
-                           "orch calls",
+            orch_error_set(error, ORCH_ERROR_IO, "set ORCH_PROGRAM_TIMEOUT=SECONDS to wait longer",
                            "'%s' gave no answer within %g s", name_of(r->command), r->timeout_s);
             return false;
         }

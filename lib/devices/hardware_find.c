@@ -33,12 +33,10 @@ static char *unknown_gpu_hint(const char *name, const GPtrArray *names)
     g_autofree char *upper = g_ascii_strup(name, -1);
     /* NVIDIA's names of its slices: 1g.10gb, 7g.80gb */
     if (g_regex_match_simple("(^|[^0-9A-Z])[1-7]G\\.[0-9]+GB", upper, 0, 0))
-        return g_strdup("a part of a GPU (MIG) goes into a file, with its own multiprocessors, "
-                        "peaks, bandwidth and memory: see orch gpu ls --help");
+        return g_strdup("describe the part of the GPU (MIG) in a file: see orch gpu ls --help");
     char *near = orch_suggest_hint(upper, (const char *const *)names->pdata);
-    return near
-               ? near
-               : g_strdup("'orch gpu ls' lists them; your own go into a file (orch gpu ls --help)");
+    return near ? near
+                : g_strdup("'orch gpu ls' lists them; 'orch gpu ls --help' shows how to add one");
 }
 
 const struct orch_gpu_spec *orch_hardware_gpu(const struct orch_hardware *hardware,

@@ -106,10 +106,10 @@ static bool check_table(const struct orch_hardware *hardware, struct table *tabl
         struct orch_price *price = table->prices->pdata[i];
         const struct orch_gpu_spec *spec = orch_hardware_gpu(hardware, price->gpu, NULL);
         if (!spec)
-            return orch_csv_fail(table->csv, i, column,
-                                 "'orch gpu ls' lists the names; describe other GPUs in your "
-                                 "hardware file (orch gpu ls --help)",
-                                 error, "unknown GPU '%s'", price->gpu);
+            return orch_csv_fail(
+                table->csv, i, column,
+                "'orch gpu ls' lists them; 'orch gpu ls --help' shows how to add one", error,
+                "unknown GPU '%s'", price->gpu);
         price->gpu = spec->name;
         if (!g_hash_table_add(seen, offer_key(price)))
             return orch_csv_fail(table->csv, i, column, "remove one of the two records", error,

@@ -87,5 +87,5 @@ void orch_visible_gpus_choose(struct orch_machine *machine, const char *list)
     machine->gpu_note =
         g_strdup_printf("CUDA_VISIBLE_DEVICES='%s' hides %u GPU%s%s%s%s", list, hidden,
                         orch_plural(hidden), is_meant ? "" : ": '", is_meant ? "" : wrong,
-                        is_meant ? "" : "' names none, or one twice, and hides what follows");
+                        is_meant ? "" : "' names no GPU, or one twice");
 }

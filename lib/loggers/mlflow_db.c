@@ -77,8 +77,7 @@ static const struct run_db_query QUERIES[] = {
 
 const struct run_db_format ORCH_MLFLOW_DB = {
     .tool = "MLflow",
-    .hint = "give the mlflow.db of MLflow, its 'mlruns' folder, the database of a project of "
-            "trackio, or the SQLite file of Optuna's studies",
+    .hint = "give mlflow.db, a folder 'mlruns', a database of trackio, or an SQLite file of Optuna",
     .tables = (const char *const[]){"runs", "experiments", "params", "metrics", "tags", NULL},
     .queries = QUERIES,
     .count = G_N_ELEMENTS(QUERIES),

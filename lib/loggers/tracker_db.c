@@ -23,7 +23,7 @@ static bool fail(const struct orch_tracker_db *db, GError **error)
 {
     if (db->calls_left <= 0 || db->bytes_left < 0)
         orch_error_set(error, ORCH_ERROR_IO, db->hint,
-                       "cannot read '%s': no file that %s writes takes so long to read", db->path,
+                       "cannot read '%s': reading this file of %s takes too long", db->path,
                        db->tool);
     else
         orch_error_set(error, ORCH_ERROR_IO, db->hint, "cannot read '%s': %s", db->path,

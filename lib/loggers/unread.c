@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define PRINT_THEM "print the values, or log them to TensorBoard, too"
+#define PRINT_THEM "print the values, too"
 
 /* A row counts when the variable begins with `value`, or the source has `call` before that. With
  * neither the module alone is enough. */
@@ -12,18 +12,17 @@ static const struct {
     const char *module, *variable, *call, *value, *why;
 } ROWS[] = {
     {"mlflow", "MLFLOW_TRACKING_URI", "set_tracking_uri(", "http",
-     "its values are on a server only; without MLFLOW_TRACKING_URI and set_tracking_uri MLflow "
-     "keeps them in files, which orch reads"},
+     "its values are on a server only; without MLFLOW_TRACKING_URI and set_tracking_uri they are "
+     "in files"},
     {"wandb", "WANDB_MODE", "mode=", "disabled",
-     "it is switched off; WANDB_MODE=offline keeps its values in files, which orch reads"},
+     "it is switched off; WANDB_MODE=offline keeps its values in files"},
     {"comet_ml", NULL, NULL, NULL, "its values are on Comet's server only; " PRINT_THEM},
     {"neptune", NULL, NULL, NULL, "its values are on Neptune's server only; " PRINT_THEM},
     {"clearml", NULL, NULL, NULL, "its values are on ClearML's server only; " PRINT_THEM},
     {"aim", NULL, NULL, NULL,
      "orch does not read Aim's database while it runs; " PRINT_THEM ", or "
      "afterwards use 'python3 -m orch.export_runs aim'"},
-    {"swanlab", NULL, NULL, NULL,
-     "of its files orch reads those of version 0.10 and later; " PRINT_THEM},
+    {"swanlab", NULL, NULL, NULL, "orch reads its files from version 0.10 on; " PRINT_THEM},
 };
 
 /* True for "import NAME" and "from NAME" at the beginning of a line. */

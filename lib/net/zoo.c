@@ -484,8 +484,8 @@ static bool check_range(const struct request *request, GError **error)
         request->classes <= 1000000)
         return true;
     orch_error_set(error, ORCH_ERROR_RECIPE,
-                   "use 1 to 4096 channels, 1 to 16384 rows and columns (1048576 tokens of a "
-                   "sequence), and 1 to 1000000 classes",
+                   "use 1 to 4096 channels, 1 to 16384 rows and columns (1048576 tokens), and 1 to "
+                   "1000000 classes",
                    "network '%s': an input of %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT
                    "x%" G_GINT64_FORMAT " with %" G_GINT64_FORMAT " classes is out of range",
                    request->name, input->c, input->h, input->w, request->classes);
@@ -518,10 +518,9 @@ struct orch_net *orch_net_make(const struct orch_net_options *options, GError **
         return NULL;
     }
     int64_t side = smallest_side(&request);
-    g_autofree char *hint =
-        g_strdup_printf("its smallest input is %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT
-                        "; for small images there are resnet-cifar:20 and resnet18-cifar",
-                        side, side);
+    g_autofree char *hint = g_strdup_printf("its smallest input is %" G_GINT64_FORMAT
+                                            "x%" G_GINT64_FORMAT "; small images: resnet-cifar:20",
+                                            side, side);
     orch_error_set(error, ORCH_ERROR_RECIPE, hint, "%s", why->message);
     return NULL;
 }

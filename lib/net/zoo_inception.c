@@ -128,20 +128,18 @@ void orch_net_build_inception_module(struct orch_net_builder *b, const char *arg
     for (unsigned i = 0; words[i]; i++) {
         int64_t size;
         if (i >= 6 || !orch_int_parse(words[i], &size) || size < 1 || size > 65536) {
-            orch_error_set(
-                &b->error, ORCH_ERROR_RECIPE,
-                "give six numbers of filters: 1x1, 3x3 reduction, 3x3, 5x5 reduction, 5x5, pool "
-                "projection; for example inception-reduced:128,128,192,32,96,64",
-                "network '%s': '%s' is not a number of filters", b->net->name, words[i]);
+            orch_error_set(&b->error, ORCH_ERROR_RECIPE,
+                           "for example inception-reduced:128,128,192,32,96,64 (1x1, 3x3 "
+                           "reduction, 3x3, 5x5 reduction, 5x5, pool projection)",
+                           "network '%s': '%s' is not a number of filters", b->net->name, words[i]);
             return;
         }
         sizes[i] = (int)size;
     }
     if (words[0] && g_strv_length(words) != 6) {
         orch_error_set(&b->error, ORCH_ERROR_RECIPE,
-                       "give six numbers: 1x1, 3x3 reduction, 3x3, 5x5 reduction, 5x5, pool "
-                       "projection (the naive module ignores the reductions and the projection); "
-                       "for example inception-reduced:128,128,192,32,96,64",
+                       "for example inception-reduced:128,128,192,32,96,64 (1x1, 3x3 reduction, "
+                       "3x3, 5x5 reduction, 5x5, pool projection)",
                        "network '%s': found %u numbers of filters, expected 6", b->net->name,
                        g_strv_length(words));
         return;

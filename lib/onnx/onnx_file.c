@@ -36,7 +36,7 @@ struct field {
 
 static bool broken(const struct walk *w, const uint8_t *at, const char *what)
 {
-    orch_error_set(w->error, ORCH_ERROR_RECIPE, "export or download the model again",
+    orch_error_set(w->error, ORCH_ERROR_RECIPE, "export the model again",
                    "'%s' is not an ONNX model (byte %" G_GINT64_FORMAT "): %s", w->name,
                    (int64_t)(at - w->begin), what);
     return false;
@@ -46,8 +46,7 @@ static bool cut_short(const struct walk *w, const struct field *f, uint64_t byte
 {
     g_autofree char *wanted = orch_bytes_format((int64_t)MIN(bytes, (uint64_t)G_MAXINT64));
     g_autofree char *has = orch_bytes_format(w->end - f->data);
-    orch_error_set(w->error, ORCH_ERROR_RECIPE,
-                   "download or export the model again (weights in another file are fine)",
+    orch_error_set(w->error, ORCH_ERROR_RECIPE, "export the model again",
                    "'%s' is truncated: a field at byte %" G_GINT64_FORMAT
                    " has %s, but the file ends after %s",
                    w->name, (int64_t)(f->begin - w->begin), wanted, has);
@@ -285,8 +284,7 @@ bool orch_onnx_tensor_check(const Onnx__TensorProto *t, const char *name, int64_
     if (t->data_location == 1 || is_held(t, count))
         return true;
     g_autofree char *size = orch_bytes_format(count * orch_onnx_type_bytes(t->data_type));
-    orch_error_set(error, ORCH_ERROR_RECIPE,
-                   "download or export the model again (weights in another file are fine)",
+    orch_error_set(error, ORCH_ERROR_RECIPE, "export the model again",
                    "'%s': tensor '%s' is declared with %" G_GINT64_FORMAT
                    " elements (%s), which the file does not hold",
                    name, tensor, count, size);

@@ -11,8 +11,7 @@
 #define MAX_REPEATS 20
 #define MAX_ALLOWED 1000
 
-static const char EXAMPLE[] = "write auto(ci=2%, max=20), or auto(ci=2%, max=20, "
-                              "metric=val_accuracy)";
+static const char EXAMPLE[] = "for example auto(ci=2%, max=20, metric=val_accuracy)";
 
 void orch_repeat_rule_free(struct orch_repeat_rule *rule)
 {
@@ -97,8 +96,7 @@ static bool read_argument(const char *text, struct orch_repeat_rule *out, GError
         return ARGUMENTS[i].read(value, out, error);
     }
     g_autofree char *word = g_strstrip(g_strdup(text));
-    orch_error_set(error, ORCH_ERROR_RECIPE, EXAMPLE,
-                   "'%s' is not one of the arguments ci=, max= and metric=", word);
+    orch_error_set(error, ORCH_ERROR_RECIPE, EXAMPLE, "'%s' is not ci=, max= or metric=", word);
     return false;
 }
 

@@ -244,8 +244,8 @@ static void read_param(struct reader *reader, const struct orch_space *space,
         g_autofree char *word = take_word(reader);
         if (!word || !g_strv_contains(RANGE_WORDS, word) || !orch_space_take(&reader->at, '('))
             complain(reader, at,
-                     "write uniform(LOW, HIGH), loguniform(LOW, HIGH), int(LOW, HIGH), int(LOW, "
-                     "HIGH, log), int(LOW, HIGH, step N) or [A, B]",
+                     "for example loguniform(1e-4, 1), int(16, 512, log), int(0, 8, step 2) or "
+                     "[sgd, adam]",
                      "'%s' is no range", at);
         else if (strcmp(word, "choice") == 0)
             read_choices(reader, ')', out);

@@ -34,7 +34,7 @@ struct orch_tar {
 
 bool orch_tar_refuse(const struct orch_tar *tar, GError **error, const char *what)
 {
-    orch_error_set(error, ORCH_ERROR_IO, "download the archive again; nothing was kept",
+    orch_error_set(error, ORCH_ERROR_IO, "download the archive again",
                    "archive '%s', byte %" G_GINT64_FORMAT ": %s", tar->path, tar->offset, what);
     return false;
 }

@@ -186,10 +186,9 @@ char *orch_vcs_subtree(struct orch_vcs *vcs, const char *tree, const char *const
         const struct pattern *pattern = patterns->pdata[i];
         if (pattern->is_used || !*pattern->segments)
             continue;
-        orch_error_set(
-            error, ORCH_ERROR_NOT_FOUND,
-            "files that .gitignore names and files over the size limits are not captured",
-            "'%s' matches no file in the captured source", pattern->text);
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND,
+                       "ignored files and files over the size limits are not captured",
+                       "'%s' matches no file in the captured source", pattern->text);
         return NULL;
     }
     return vcs->backend->build(vcs, chosen, error);
@@ -341,7 +340,7 @@ static bool check_entries(const GPtrArray *entries, const char *tree, GError **e
         if (is_safe_path(entry->path) && !is_below_file(files, entry->path))
             continue;
         orch_error_set(
-            error, ORCH_ERROR_IO, "do not trust this tree: git never makes such a path",
+            error, ORCH_ERROR_IO, "do not trust this tree",
             "tree '%s' holds the path '%s', which is outside its folder; nothing was written", tree,
             entry->path);
         return false;
@@ -358,7 +357,7 @@ static int probe_dest(const char *dest, GError **error)
     if (dir && !g_dir_read_name(dir))
         return 1;
     orch_error_set(error, ORCH_ERROR_IO, "name an empty or new folder",
-                   "cannot write a source tree into '%s': it is not an empty folder", dest);
+                   "cannot write into '%s': it is not an empty folder", dest);
     return -1;
 }
 

@@ -22,8 +22,8 @@
 #define SSH_HEAD "-----BEGIN SSH SIGNATURE-----"
 #define PGP_HEAD "-----BEGIN PGP SIGNATURE-----"
 
-static const char no_key[] = "for ssh: git config gpg.format ssh; git config user.signingKey "
-                             "~/.ssh/id_ed25519.pub; for GnuPG: git config user.signingKey KEYID";
+static const char no_key[] =
+    "git config gpg.format ssh; git config user.signingKey ~/.ssh/id_ed25519.pub";
 
 /* ---- programs ----------------------------------------------------------------------------------
  */

@@ -30,7 +30,7 @@ typedef struct orch_pickle_value value_t;
 
 static bool damaged(const struct machine *m, const char *what)
 {
-    orch_error_set(m->error, ORCH_ERROR_IO, "the file may be truncated: get the file again",
+    orch_error_set(m->error, ORCH_ERROR_IO, "the file may be truncated: copy or download it again",
                    "pickle is damaged at byte %" G_GSIZE_FORMAT ": %s", m->at, what);
     return false;
 }

@@ -49,7 +49,7 @@ static const uint8_t MAGIC[] = {0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 
 
 static bool damaged(const struct reader *r, const char *what)
 {
-    orch_error_set(r->error, ORCH_ERROR_IO, "the file may be truncated: get the file again",
+    orch_error_set(r->error, ORCH_ERROR_IO, "the file may be truncated: copy or download it again",
                    "PyTorch file is damaged: %s", what);
     return false;
 }

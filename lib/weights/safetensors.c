@@ -40,7 +40,7 @@ static bool damaged(GError **error, const char *format, ...)
     va_start(args, format);
     g_autofree char *what = g_strdup_vprintf(format, args);
     va_end(args);
-    orch_error_set(error, ORCH_ERROR_IO, "the file may be truncated: get the file again",
+    orch_error_set(error, ORCH_ERROR_IO, "the file may be truncated: copy or download it again",
                    "safetensors file is damaged: %s", what);
     return false;
 }

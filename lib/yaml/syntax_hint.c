@@ -64,19 +64,16 @@ static const struct {
     {has_equals, NULL, "write a colon and a space: 'plugin: sleep'"},
     {NULL, "cannot start with", "put quotes around a text that begins with this sign"},
     {NULL, "trailing content after",
-     "the text ends at its second quote: put quotes around all of it; an apostrophe within '...' "
-     "is written ''"},
+     "put quotes around the whole text; an apostrophe within '...' is written ''"},
     {NULL, "quoted scalar", "end the text with the same quote with which it begins"},
     {NULL, "block sequence on the same line",
      "put quotes around a text that begins with '- ', or write a list as [a, b]"},
     {NULL, "flow ", "close every '[' with ']' and every '{' with '}', with commas between"},
     {NULL, "invalid value after mapping",
      "put quotes around a text that begins with a bracket, or end the line after the list"},
-    {NULL, "indentation in mapping",
-     "keys of one map begin in the same column: indent it as they are"},
+    {NULL, "indentation in mapping", "begin the keys of one map in the same column"},
     {NULL, "multiline plain key",
-     "end this line's key with ': ', or indent the next line as this one is: keys of one map begin "
-     "in the same column"},
+     "end this line's key with ': ', or indent the next line like this one"},
 };
 
 /* The nearest line above number `line` that is neither blank nor a comment, or NULL. The caller
@@ -109,7 +106,7 @@ static const char *hint_of_line_above(const char *above, const char *message)
     if (!strstr(message, "indentation in mapping"))
         return NULL;
     if (above && has_no_key(above))
-        return "the line above has no key: write a colon and a space, as in 'plugin: sleep'";
+        return "write a colon and a space in the line above: 'plugin: sleep'";
     return NULL;
 }
 

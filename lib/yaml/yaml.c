@@ -39,8 +39,7 @@ struct builder {
     bool is_aborted;
 };
 
-static const char WITH_HINT[] = "anchors and aliases are not used here: write shared values once "
-                                "under 'with:' of the recipe or of a profile";
+static const char WITH_HINT[] = "write shared values once under 'with:' of the recipe";
 
 void orch_yaml_free(struct orch_yaml *node)
 {

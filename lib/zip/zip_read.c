@@ -30,17 +30,16 @@ struct directory {
 
 static bool damaged(GError **error, const char *what)
 {
-    orch_error_set(error, ORCH_ERROR_IO, "the file may be truncated: download the file again",
+    orch_error_set(error, ORCH_ERROR_IO, "the file may be truncated: copy or download it again",
                    "zip archive is damaged: %s", what);
     return false;
 }
 
 static bool unusable(GError **error, const char *what)
 {
-    orch_error_set(
-        error, ORCH_ERROR_IO,
-        "unpack the archive with another program, and zip it again with deflate and no encryption",
-        "zip archive cannot be read: %s", what);
+    orch_error_set(error, ORCH_ERROR_IO,
+                   "unpack the archive with another program, and zip it again",
+                   "zip archive cannot be read: %s", what);
     return false;
 }
 

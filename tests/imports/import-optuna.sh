@@ -84,7 +84,7 @@ says "it has no table 'trial_params' that can be read"
 change long.db "DROP TABLE trial_user_attributes" "CREATE TABLE trial_user_attributes(trial_id, key, value_json AS (hex(zeroblob(500000))))" \
     "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 20000) INSERT INTO trial_user_attributes SELECT 1, 'k' || x FROM n"
 fails 3 timeout 60 orch import --runs long.db
-says 'no file that Optuna writes takes so long to read'
+says 'reading this file of Optuna takes too long'
 head -c 20000 "$D/study.db" >cut.db
 fails 3 orch import --runs cut.db
 says "cannot read 'cut.db'"

@@ -29,10 +29,10 @@ ok orch predict --gpu V100,A100,H100 --net gpt2-medium --precision fp16 --batch 
 [ "$(printf '%s\n' "$out" | grep -c '^[AHV]100-')" -gt 3 ] || _fail 'with costs, each cloud'
 
 fails 2 orch predict --gpu 'A100-SXM4-40GB MIG 3g.20gb' --net resnet50
-says 'a part of a GPU (MIG) goes into a file'
+says 'describe the part of the GPU (MIG) in a file'
 for slice in 4g.20gb 'A100 7g.80gb' h100-1g.10gb; do
     fails 2 orch predict --gpu "$slice" --net resnet50
-    says 'a part of a GPU (MIG) goes into a file'
+    says 'describe the part of the GPU (MIG) in a file'
 done
 for other in MIGHTY-100 9g.80gb; do
     fails 2 orch predict --gpu "$other" --net resnet50

@@ -18,9 +18,9 @@ slip 's/plugin: sleep/plugin:sleep/' 6:5 'not valid YAML' "write a space after t
 slip 's/plugin: sleep/plugin = sleep/' 6:5 'not valid YAML' "write a colon and a space: 'plugin: sleep'"
 slip 's/^    plugin: sleep/&\n&/' 7:5 "duplicate key 'plugin' (first at line 6" 'remove one of the two'
 slip 's/about: hi/about: "hi/' 3:8 'not valid YAML' 'end the text with the same quote with which it begins'
-slip "s/about: hi/about: 'it's'/" 3: 'not valid YAML' 'the text ends at its second quote'
+slip "s/about: hi/about: 'it's'/" 3: 'not valid YAML' 'put quotes around the whole text'
 slip 's/0.2\]/0.2/' 7: 'not valid YAML' "close every '['"
-slip 's/^    sweep/   sweep/' 7:4 'not valid YAML' 'keys of one map begin in the same column'
+slip 's/^    sweep/   sweep/' 7:4 'not valid YAML' 'begin the keys of one map in the same column'
 slip 's/^    sweep/      sweep/' 6: 'not valid YAML' "end this line's key with ': ', or indent the next line"
 slip 's/about: hi/about: - hi/' 3:8 'not valid YAML' "put quotes around a text that begins with '- '"
 slip 's/about: hi/about: @hi/' 3:8 'not valid YAML' 'put quotes around a text that begins with this sign'

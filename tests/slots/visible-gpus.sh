@@ -38,7 +38,7 @@ for list in 1,9,0 1,GPU-none,0 1,1,0 1,GPU-fake,0; do
     ok env CUDA_VISIBLE_DEVICES=$list orch plan g.recipe --force
     has 'this machine has 1'
     has "CUDA_VISIBLE_DEVICES='$list' hides 3 GPUs"
-    has 'hides what follows'
+    has 'names no GPU, or one twice'
 done
 # none at all; the machine stays the same machine
 for none in '' -1 -1,0 9; do

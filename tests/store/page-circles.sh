@@ -67,4 +67,4 @@ cp "$SOURCE/tests/data/runs/mlflow.db" m.db
 chmod u+w m.db
 forge m.db runs shared
 fails 3 timeout 300 orch import --runs m.db
-says 'takes so long to read'
+says 'takes too long'

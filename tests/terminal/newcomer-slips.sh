@@ -11,12 +11,12 @@ slip() {
 }
 
 # the parser stumbles over a line without a key one line later
-slip 's/plugin: sleep/plugin sleep/' 6:5 'the line above has no key: write a colon and a space'
-slip 's/plugin: sleep/plugin:sleep/' 6:5 'the line above has no key: write a colon and a space'
-slip 's/plugin: sleep  # waits/plugin sleep  # a: b/' 6:5 'the line above has no key: write a colon and a space'
+slip 's/plugin: sleep/plugin sleep/' 6:5 'write a colon and a space in the line above'
+slip 's/plugin: sleep/plugin:sleep/' 6:5 'write a colon and a space in the line above'
+slip 's/plugin: sleep  # waits/plugin sleep  # a: b/' 6:5 'write a colon and a space in the line above'
 slip 's/^    plugin/\xc2\xa0\xc2\xa0\xc2\xa0\xc2\xa0plugin/' 5:1 'write a plain space instead'
 slip "s/recipe: y/&\nabout: Try: 'it' now/" 3: "put quotes around a text that holds ': '"
-slip 's/^    sweep/   sweep/' 6:4 'keys of one map begin in the same column' # all is well above
+slip 's/^    sweep/   sweep/' 6:4 'begin the keys of one map in the same column' # all is well above
 # shapes and numbers
 slip 's/sweep: .*/sweep: [0.1, 0.2]/' 6:12 "write 'sweep: { NAME: ... }'"
 slip 's/\[0.1, 0.2\]/[0,1, 0,25]/' 6: 'write decimal numbers with a point, not a comma'

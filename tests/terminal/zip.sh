@@ -85,7 +85,7 @@ export TMPDIR=$SCRATCH/tmp
 mkdir "$TMPDIR"
 unreadable twice 'a name occurs twice'
 unreadable lzma 'by a method other than deflate'
-says 'zip it again with deflate'
+says 'zip it again'
 unreadable locked 'an entry is encrypted'
 unreadable crc 'CRC-32'
 unreadable outside 'is not at the offset that the directory gives'
