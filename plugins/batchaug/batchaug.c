@@ -30,8 +30,8 @@ static const struct orch_param PARAMS[] = {
                .help = "M: copies of each sample in its batch, each with its own transforms"),
     ORCH_PARAM(struct params, gradient, ORCH_ENUM, .label = "gradient", .def = "at_once",
                .choices = GRADIENTS,
-               .help = "at_once: one pass over copies x batch images, whose batch norms see all; "
-                       "accumulated: a pass for each copy, then one update"),
+               .help = "at_once: one pass over all copies; accumulated: a pass for each copy, then "
+                       "one update"),
     ORCH_TRAINING_DATA_PARAMS_OF(struct params, "[crop 4, flip, cutout 16]"),
     ORCH_TRAINING_NET_PARAMS_OF(struct params, "resnet44"),
     ORCH_TRAINING_RUN_PARAMS(struct params),
@@ -43,7 +43,7 @@ static const struct orch_metric METRICS[] = {
      .max = "1",
      .step_unit = "epoch",
      .better = ORCH_BETTER_MIN,
-     .help = "time of the loader's threads for making images, as a share of the epoch's training"},
+     .help = "time of the loader's threads / time of the epoch's training"},
     {.name = "waiting_share",
      .label = "waiting share",
      .min = "0",
@@ -55,7 +55,7 @@ static const struct orch_metric METRICS[] = {
 };
 static const struct orch_artifact ARTIFACTS[] = {
     {.name = "copies",
-     .help = "training images: as they are, with cutout alone, and as transformed copies, PNG"},
+     .help = "PNG: training images, with cutout alone, and as transformed copies"},
     ORCH_TRAINING_ARTIFACTS,
 };
 

@@ -17,7 +17,7 @@ struct params {
 
 static const struct orch_param PARAMS[] = {
     ORCH_PARAM(struct params, net, ORCH_STRING, .label = "network", .def = "vgg19",
-               .help = "the network, as 'orch net ls' has it"),
+               .help = "a network of 'orch net ls'"),
     ORCH_PARAM(struct params, input, ORCH_STRING, .label = "input", .def = "",
                .help = "size of one image, CxHxW; empty: the network's own"),
     ORCH_PARAM(struct params, classes, ORCH_INT, .label = "classes", .def = "0", .min = "0",
@@ -53,7 +53,7 @@ static const struct orch_metric METRICS[] = {
      .help = "multiply-adds of one forward pass of one image"},
     {.name = "operations",
      .label = "operations",
-     .help = "multiply-adds and all other operations; a multiply-add counts as per_mac"},
+     .help = "all operations; a multiply-add counts as per_mac"},
     {.name = "conv_multiply_adds",
      .label = "convolution multiply-adds",
      .help = "multiply-adds of the convolutions"},
@@ -112,8 +112,7 @@ static const struct orch_metric METRICS[] = {
 static const struct orch_artifact ARTIFACTS[] = {
     {.name = "layers", .help = "CSV: the counts of every operation"},
     {.name = "table",
-     .help = "CSV: layers as papers list them (input, convolutions, pooling, dense layers), with "
-             "the working of each number and sums"},
+     .help = "CSV: layers as papers list them, with the calculation of each number"},
 };
 
 static struct orch_net *make(const struct params *p, const char *name, const struct orch_host *host)

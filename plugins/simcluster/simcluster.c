@@ -44,9 +44,9 @@ static const struct orch_param PARAMS[] = {
                .help = "workers on a host of the platform (in recipes/platforms a host is a GPU)"),
     ORCH_PARAM(struct params, workers_per_node, ORCH_INT, .label = "workers per node", .def = "0",
                .min = "0", .max = "4096",
-               .help = "number of hosts used in each zone of the platform; 0: all, zone by zone"),
+               .help = "hosts used in each zone of the platform; 0: all"),
     ORCH_PARAM(struct params, net, ORCH_STRING, .label = "network", .def = "resnet50",
-               .help = "the network, as 'orch net ls' has it"),
+               .help = "a network of 'orch net ls'"),
     ORCH_PARAM(struct params, input, ORCH_STRING, .label = "input", .def = "",
                .help = "size of one image, CxHxW; empty: the network's own"),
     ORCH_PARAM(struct params, classes, ORCH_INT, .label = "classes", .def = "0", .min = "0",
@@ -55,10 +55,9 @@ static const struct orch_param PARAMS[] = {
                .help = "GPU of a worker, as 'orch gpu ls' has it, for the time of computing"),
     ORCH_PARAM(struct params, precision, ORCH_STRING, .label = "precision", .def = "fp32",
                .help = "precision of computing: fp32, fp32-ieee, tf32, fp16, bf16"),
-    ORCH_PARAM(struct params, step_time, ORCH_DURATION, .label = "step time", .def = "0",
-               .min = "0",
-               .help = "measured time of computing a step on one worker with its own batch; 0: the "
-                       "model's. The layers' shares of it are the model's"),
+    ORCH_PARAM(
+        struct params, step_time, ORCH_DURATION, .label = "step time", .def = "0", .min = "0",
+        .help = "measured computing time of a worker's step; 0: predicted by the analytical model"),
     ORCH_PARAM(struct params, scaling, ORCH_ENUM, .label = "scaling", .def = "strong",
                .choices = SCALINGS,
                .help = "strong: the workers share a batch; weak: each has a batch"),
@@ -83,25 +82,20 @@ static const struct orch_param PARAMS[] = {
     ORCH_PARAM(struct params, price, ORCH_MONEY, .label = "price", .def = "0", .min = "0",
                .help = "price of a worker for an hour; 0: no cost"),
     ORCH_PARAM(struct params, steps, ORCH_INT, .label = "steps", .def = "1", .min = "1",
-               .max = "1000",
-               .help = "steps to simulate one after another; with several, the first is left out"),
+               .max = "1000", .help = "steps to simulate; if several, the first is left out"),
     ORCH_PARAM(struct params, bytes, ORCH_BYTES, .label = "bytes", .def = "0", .min = "0",
-               .max = "8GiB",
-               .help = "instead of a network: size of the one all-reduce that a step consists of"),
+               .max = "8GiB", .help = "instead of a network: size of the step's only all-reduce"),
 };
 
 static const struct orch_metric METRICS[] = {
     ORCH_SCALING_METRICS,
-    {.name = "simulated",
-     .label = "simulated",
-     .help = "1: no machine ran this training, SimGrid simulated it"},
+    {.name = "simulated", .label = "simulated", .help = "1: SimGrid simulated this training"},
     {.name = "buckets", .label = "buckets", .help = "all-reduces of a step"},
     {.name = "formula_communication_time",
      .label = "formula communication time",
      .min = "0",
      .unit = "s",
-     .help = "without a platform: the algorithm's closed formula with the same latency and "
-             "bandwidth, summed over the buckets"},
+     .help = "without a platform: communication time by the algorithm's formula"},
 };
 
 /* ---- settings ----------------------------------------------------------------------------------

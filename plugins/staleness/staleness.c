@@ -9,10 +9,11 @@
 enum { POINTS_MOST = 1000, WORKING_MOST = 20 };
 
 static const struct orch_param PARAMS[] = {
-    ORCH_PARAM(struct staleness_params, times, ORCH_LIST | ORCH_STRING,
-               .label = "times of gradients", .def = "[]",
-               .help = "times of each learner's gradients in seconds, one text for each learner: "
-                       "[1 2 3 4, 2.5 5]; empty: they follow from gradient_time and speeds"),
+    ORCH_PARAM(
+        struct staleness_params, times, ORCH_LIST | ORCH_STRING, .label = "times of gradients",
+        .def = "[]",
+        .help =
+            "seconds of each learner's gradients, e.g. [1 2 3 4, 2.5 5]; empty: by gradient_time"),
     ORCH_PARAM(struct staleness_params, learners, ORCH_INT, .label = "learners", .def = "2",
                .min = "1", .max = "1000", .help = "learners that share the server"),
     ORCH_PARAM(struct staleness_params, speeds, ORCH_LIST | ORCH_REAL,
@@ -20,8 +21,7 @@ static const struct orch_param PARAMS[] = {
                .help = "speed of each learner; empty: 1 each"),
     ORCH_PARAM(struct staleness_params, speed_variation, ORCH_REAL, .label = "speed variation",
                .def = "0", .min = "0", .max = "10",
-               .help = "coefficient of variation of a lognormal factor of each learner's speed, "
-                       "drawn once; 0: none"),
+               .help = "coefficient of variation of the learners' speeds (lognormal); 0: none"),
     ORCH_PARAM(struct staleness_params, gradient_time, ORCH_DURATION, .label = "gradient time",
                .def = "1s", .min = "1us", .max = "1000s",
                .help = "mean time of a gradient at speed 1"),
@@ -32,29 +32,27 @@ static const struct orch_param PARAMS[] = {
                .min = "0", .max = "10",
                .help = "distribution lognormal: its coefficient of variation"),
     ORCH_PARAM(struct staleness_params, gradients, ORCH_INT, .label = "gradients", .def = "1000",
-               .min = "1", .max = "100000",
-               .help = "number of gradients that are applied; with times: all of them"),
+               .min = "1", .max = "100000", .help = "gradients to apply; with times: all"),
     ORCH_PARAM(struct staleness_params, mode, ORCH_ENUM, .label = "mode", .def = "asynchronous",
                .choices = STALENESS_MODES,
-               .help = "synchronous: one update from a gradient of each learner; bounded: a "
-                       "learner waits when it is more than bound ahead (SSP)"),
+               .help = "synchronous: one update from a gradient of each learner; bounded: fast "
+                       "learners wait (SSP)"),
     ORCH_PARAM(struct staleness_params, bound, ORCH_INT, .label = "bound", .def = "3", .min = "0",
                .max = "100000",
-               .help = "mode bounded: gradients that a learner may be ahead of the slowest"),
+               .help = "mode bounded: gradients by which a learner may be ahead of the slowest"),
     ORCH_PARAM(struct staleness_params, pull_time, ORCH_DURATION, .label = "pull time", .def = "0s",
                .min = "0s", .max = "1000s", .help = "time of a learner's pull of the weights"),
     ORCH_PARAM(struct staleness_params, push_time, ORCH_DURATION, .label = "push time", .def = "0s",
                .min = "0s", .max = "1000s", .help = "time of a learner's push of a gradient"),
     ORCH_PARAM(struct staleness_params, update_time, ORCH_DURATION, .label = "update time",
-               .def = "0s", .min = "0s", .max = "1000s",
-               .help = "time of the server's update, one after the other"),
+               .def = "0s", .min = "0s", .max = "1000s", .help = "time of the server's update"),
 };
 
 static const struct orch_metric METRICS[] = {
     {.name = "mean_staleness",
      .label = "mean staleness",
      .better = ORCH_BETTER_MIN,
-     .help = "updates between the read of the weights and the update, mean over gradients"},
+     .help = "updates between the read of the weights and the update, mean"},
     {.name = "max_staleness",
      .label = "largest staleness",
      .better = ORCH_BETTER_MIN,
@@ -85,8 +83,7 @@ static const struct orch_metric METRICS[] = {
      .min = "0",
      .max = "1",
      .better = ORCH_BETTER_MIN,
-     .help = "share of the learners' time in the server's queue, at its update, at the barrier or "
-             "the bound"},
+     .help = "share of the learners' time in which they wait for the server or for each other"},
     {.name = "max_lead",
      .label = "largest lead",
      .help = "largest number of gradients that a learner was ahead of the slowest when it read "
@@ -95,7 +92,7 @@ static const struct orch_metric METRICS[] = {
      .label = "staleness",
      .step_unit = "update",
      .better = ORCH_BETTER_MIN,
-     .help = "staleness of each gradient, in the order of application; the first 1,000"},
+     .help = "staleness of each gradient, in the order of application"},
     {.name = "learner_staleness",
      .label = "learner staleness",
      .step_unit = "learner",
@@ -114,8 +111,7 @@ static const struct orch_metric METRICS[] = {
 };
 
 static const struct orch_artifact ARTIFACTS[] = {
-    {.name = "updates",
-     .help = "CSV: every update with the versions read and updated, and the updates in between"},
+    {.name = "updates", .help = "CSV: every update with its staleness"},
     {.name = "histogram", .help = "CSV: gradients by staleness"},
 };
 

@@ -90,10 +90,10 @@ static void report_fit(const struct trial *t, const struct orch_alpha_beta_point
     host->result(host, "bus_factor", orch_comm_bus_factor(t->comm.ranks));
     host->result(host, "worker_count", t->comm.ranks);
     if (strcmp(t->p->algorithm, "auto") == 0)
-        host->note(host, t->is_on_gpus ? "algorithm auto: NCCL chooses the algorithm by size and "
-                                         "does not report its choice"
-                                       : "algorithm auto: the MPI library chooses by size and "
-                                         "number of workers and does not report its choice");
+        host->note(
+            host, t->is_on_gpus
+                      ? "algorithm auto: NCCL does not report which algorithm it chose"
+                      : "algorithm auto: the MPI library does not report which algorithm it chose");
     report_largest(host, points, count);
     if (!orch_alpha_beta_fit(points, count, &fit)) {
         host->note(host, "latency and bandwidth cannot be computed from all-reduces of one size");

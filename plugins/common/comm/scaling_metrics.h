@@ -70,12 +70,12 @@
          .min = "0",                                                                               \
          .unit = "s",                                                                              \
          .better = ORCH_BETTER_MIN,                                                                \
-         .help = "training of all epochs, without validation"},                                    \
+         .help = "training time of all epochs, without validation"},                               \
         {.name = "cost",                                                                           \
          .label = "cost",                                                                          \
          .unit = "USD",                                                                            \
          .better = ORCH_BETTER_MIN,                                                                \
-         .help = "total_time in hours x price of all workers; absent without a price"},            \
+         .help = "total_time in hours x price of all workers"},                                    \
         {.name = "effective_batch",                                                                \
          .label = "effective batch",                                                               \
          .min = "0",                                                                               \

@@ -19,21 +19,19 @@
                           .help = "schedules cosine and linear: share of lr at the end"),          \
         ORCH_TRAINING_ROW(owner, layer_rates, ORCH_LIST | ORCH_REAL, .label = "layer rates",       \
                           .def = "[]", .min = "0",                                                 \
-                          .help = "factor of the learning rate for each layer group, from the "    \
-                                  "stem on"),                                                      \
+                          .help =                                                                  \
+                              "factor of the learning rate for each layer group, e.g. [0.1, 1]"),  \
         ORCH_TRAINING_ROW(owner, label_smoothing, ORCH_REAL, .label = "label smoothing",           \
                           .def = "0", .min = "0", .max = "0.99",                                   \
                           .help =                                                                  \
                               "share of each label that is spread over all classes, in training"), \
         ORCH_TRAINING_ROW(owner, norm_bias_rate, ORCH_REAL, .label = "rate of norms and biases",   \
                           .def = "1", .min = "0.001", .max = "1000",                               \
-                          .help = "factor of the learning rate of batch norms' biases; they "      \
-                                  "decay as fast as other weights"),                               \
+                          .help = "factor of the learning rate of batch norms' biases"),           \
         ORCH_TRAINING_ROW(owner, freeze_norm_scale, ORCH_BOOL, .label = "freeze norm scale",       \
                           .def = "false", .help = "keep the scales of batch norms at 1"),          \
         ORCH_TRAINING_ROW(owner, whiten, ORCH_BOOL, .label = "whiten", .def = "false",             \
-                          .help = "the first convolution's filters whiten the patches of the "     \
-                                  "training images, and keep their values"),                       \
+                          .help = "start with fixed filters that whiten the training images"),     \
         ORCH_TRAINING_ROW(owner, whiten_epsilon, ORCH_REAL, .label = "epsilon of the whitening",   \
                           .def = "0.0005", .min = "1e-9", .max = "1000",                           \
                           .help =                                                                  \
@@ -48,13 +46,13 @@
                                   "lookahead: training goes on from it"),                          \
         ORCH_TRAINING_ROW(owner, average_every, ORCH_INT, .label = "average every", .def = "5",    \
                           .min = "1", .max = "100000", .unit = "steps",                            \
-                          .help = "between updates of the average"),                               \
+                          .help = "steps between updates of the average"),                         \
         ORCH_TRAINING_ROW(owner, average_decay, ORCH_REAL, .label = "average decay",               \
                           .def = "0.95", .min = "0", .max = "0.99999",                             \
                           .help = "weight of the average after a step; lookahead: at the end"),    \
         ORCH_TRAINING_ROW(owner, first_size, ORCH_INT, .label = "first size", .def = "0",          \
                           .min = "0", .max = "4096", .unit = "pixels",                             \
-                          .help = "side to which the first images are reduced; 0: none are"),      \
+                          .help = "side of the images at the start; 0: their own"),                \
         ORCH_TRAINING_ROW(owner, growth, ORCH_REAL, .label = "growth", .def = "0.5", .min = "0",   \
                           .max = "1",                                                              \
                           .help = "first_size: share of the epochs in which images grow to "       \
@@ -64,10 +62,11 @@
             .help = "an image that is flipped in one epoch is not flipped in the next"),           \
         ORCH_TRAINING_ROW(owner, pad_ahead, ORCH_BOOL, .label = "pad ahead", .def = "false",       \
                           .flags = ORCH_PARAM_NEUTRAL,                                             \
-                          .help = "pad the images for their crops once; changes no batch"),        \
+                          .help =                                                                  \
+                              "pad all images once for their crops; the batches stay the same"),   \
         ORCH_TRAINING_ROW(owner, test_flip_below, ORCH_REAL, .label = "test flip below",           \
                           .def = "0", .min = "0", .max = "1",                                      \
-                          .help = "validate images whose largest probability is at most this "     \
-                                  "with their mirror images; 0: none, 1: all")
+                          .help = "validate with the mirror image, too, if the best probability "  \
+                                  "is at most this; 0: never")
 
 #endif

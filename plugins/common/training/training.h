@@ -77,10 +77,11 @@ struct orch_training {
                       .help =                                                                      \
                           "fashion-mnist, mnist, cifar10, cifar100, synthetic, or a folder of "    \
                           "images"),                                                               \
-        ORCH_TRAINING_ROW(owner, data_root, ORCH_PATH, .label = "data folder",                     \
-                          .flags = ORCH_PARAM_OPTIONAL | ORCH_PARAM_NEUTRAL,                       \
-                          .help = "folder to look for it (default: $ORCH_DATA, the cache, "        \
-                                  "/usr/share/datasets)"),                                         \
+        ORCH_TRAINING_ROW(                                                                         \
+            owner, data_root, ORCH_PATH, .label = "data folder",                                   \
+            .flags = ORCH_PARAM_OPTIONAL | ORCH_PARAM_NEUTRAL,                                     \
+            .help =                                                                                \
+                "folder with the data set (default: $ORCH_DATA, the cache, /usr/share/datasets)"), \
         ORCH_TRAINING_ROW(owner, classes, ORCH_LIST | ORCH_INT, .label = "classes", .def = "[]",   \
                           .min = "0", .help = "use only these classes, renumbered; empty: all"),   \
         ORCH_TRAINING_ROW(owner, per_class, ORCH_INT, .label = "images per class", .def = "0",     \
@@ -91,21 +92,20 @@ struct orch_training {
                           .help = "side of the images of a folder"),                               \
         ORCH_TRAINING_ROW(owner, val_images, ORCH_INT, .label = "validation images",               \
                           .def = "1000", .min = "0",                                               \
-                          .help = "images to validate on in each epoch, always the same ones; "    \
-                                  "0: all"),                                                       \
+                          .help = "images to validate on in each epoch; 0: all"),                  \
         ORCH_TRAINING_ROW(owner, full_validation, ORCH_BOOL, .label = "full validation",           \
-                          .def = "true",                                                           \
-                          .help = "after the last epoch validate on all images as well"),          \
+                          .def = "true", .help = "validate on all images after the last epoch"),   \
         ORCH_TRAINING_ROW(                                                                         \
             owner, crop_pad, ORCH_INT, .label = "crop padding", .def = "0", .min = "0",            \
             .max = "64", .unit = "pixels",                                                         \
             .help = "pad the image and crop it at a random place, by up to this many pixels"),     \
         ORCH_TRAINING_ROW(owner, flip, ORCH_BOOL, .label = "flip", .def = "false",                 \
                           .help = "mirror every other image"),                                     \
-        ORCH_TRAINING_ROW(owner, transforms, ORCH_LIST | ORCH_STRING, .label = "transforms",       \
-                          .def = transforms_default,                                               \
-                          .help = "instead of crop_pad and flip: crop PIXELS, flip, cutout SIDE, " \
-                                  "erase, in this order ('orch help data')")
+        ORCH_TRAINING_ROW(                                                                         \
+            owner, transforms, ORCH_LIST | ORCH_STRING, .label = "transforms",                     \
+            .def = transforms_default,                                                             \
+            .help =                                                                                \
+                "instead of crop_pad and flip, e.g. [crop 4, flip, cutout 16] ('orch help data')")
 
 #define ORCH_TRAINING_DATA_PARAMS(owner) ORCH_TRAINING_DATA_PARAMS_OF(owner, "[]")
 
@@ -122,13 +122,13 @@ struct orch_training {
                           .help = "L2 penalty; decoupled in AdamW and Muon"),                      \
         ORCH_TRAINING_ROW(owner, nesterov, ORCH_BOOL, .label = "Nesterov momentum",                \
                           .def = "false", .help = "Nesterov's momentum"),                          \
-        ORCH_TRAINING_ROW(owner, optimizer, ORCH_ENUM, .label = "optimizer", .def = "sgd",         \
-                          .choices = ORCH_TRAINING_OPTIMIZER_NAMES,                                \
-                          .help = "update rule; muon: AdamW for biases, norms, the first and the " \
-                                  "last layer, at 0.015 of the rate; not with fp16 on a GPU"),     \
+        ORCH_TRAINING_ROW(                                                                         \
+            owner, optimizer, ORCH_ENUM, .label = "optimizer", .def = "sgd",                       \
+            .choices = ORCH_TRAINING_OPTIMIZER_NAMES,                                              \
+            .help = "update rule; muon uses AdamW for biases, norms, first and last layer"),       \
         ORCH_TRAINING_ROW(owner, schedule, ORCH_ENUM, .label = "schedule", .def = "steps",         \
                           .choices = ORCH_TRAINING_SCHEDULE_NAMES,                                 \
-                          .help = "course of the learning rate"),                                  \
+                          .help = "learning rate schedule"),                                       \
         ORCH_TRAINING_ROW(owner, milestones, ORCH_LIST | ORCH_STRING, .label = "milestones",       \
                           .def = "[30%, 60%, 90%]",                                                \
                           .help = "schedule steps: when the rate drops, in epochs or per cent"),   \
@@ -147,12 +147,10 @@ struct orch_training {
                           .help = "passes over the training images"),                              \
         ORCH_TRAINING_ROW(owner, target_accuracy, ORCH_REAL, .label = "target accuracy",           \
                           .def = "0", .min = "0", .max = "1",                                      \
-                          .help = "time the first epoch whose val_accuracy, on the images of "     \
-                                  "each epoch's validation (val_images; 0: all), reaches it; "     \
-                                  "0: no target"),                                                 \
+                          .help = "val_accuracy to reach; 0: no target"),                          \
         ORCH_TRAINING_ROW(owner, stop_at_target, ORCH_BOOL, .label = "stop at target",             \
                           .def = "true",                                                           \
-                          .help = "stop after that epoch; false: train all epochs"),               \
+                          .help = "stop at target_accuracy; false: train all epochs"),             \
         ORCH_TRAINING_OPTIMIZER_PARAMS(owner, "64", "0.1", "0.0001")
 
 #define ORCH_TRAINING_NET_PARAMS(owner) ORCH_TRAINING_NET_PARAMS_OF(owner, "resnet20")
@@ -164,19 +162,14 @@ struct orch_training {
         ORCH_TRAINING_ROW(                                                                         \
             owner, precision, ORCH_ENUM, .label = "precision", .def = "fp32",                      \
             .choices = ORCH_TRAINING_PRECISION_NAMES,                                              \
-            .help =                                                                                \
-                "precision of convolutions and matrix products; weights are fp32. fp32 is tf32 "   \
-                "where a GPU has it, as in PyTorch's convolutions; fp32-ieee "                     \
-                "is fp32 there, too; auto: bf16 where the device multiplies in it (processors "    \
-                "with bf16 instructions, GPUs since Ampere), else fp32"),                          \
-        ORCH_TRAINING_ROW(                                                                         \
-            owner, deterministic, ORCH_BOOL, .label = "deterministic", .def = "false",             \
-            .help = "on a GPU use only algorithms that give the same bits each time, which "       \
-                    "are slower"),                                                                 \
+            .help = "precision of convolutions and matrix products; fp32 means tf32 on GPUs that " \
+                    "have it, fp32-ieee does not; auto: bf16 if the device has it, else fp32"),    \
+        ORCH_TRAINING_ROW(owner, deterministic, ORCH_BOOL, .label = "deterministic",               \
+                          .def = "false",                                                          \
+                          .help = "on a GPU use only deterministic algorithms, which are slower"), \
         ORCH_TRAINING_ROW(owner, layout, ORCH_ENUM, .label = "layout", .def = "auto",              \
                           .choices = ORCH_TRAINING_LAYOUT_NAMES,                                   \
-                          .help = "memory layout of images; auto: the faster one, measured once "  \
-                                  "for a network and device")
+                          .help = "memory layout of images; auto: the faster one, measured once")
 
 /** The rows of threads. */
 #define ORCH_TRAINING_THREAD_PARAMS(owner)                                                         \
@@ -185,30 +178,28 @@ struct orch_training {
                       .help = "processor threads; 0: as many as the trial's slot has"),            \
         ORCH_TRAINING_ROW(owner, loader_threads, ORCH_INT, .label = "loader threads", .def = "1",  \
                           .min = "0", .max = "64", .flags = ORCH_PARAM_NEUTRAL,                    \
-                          .help = "threads that make batches; their number changes no batch")
+                          .help = "threads that make batches")
 
 /** The rows of where and how it runs, of a training that is never resumed and not replayed. */
 #define ORCH_TRAINING_PLACE_PARAMS(owner)                                                          \
     ORCH_TRAINING_DEVICE_PARAMS(owner),                                                            \
-        ORCH_TRAINING_ROW(owner, data_path, ORCH_ENUM, .label = "data path", .def = "auto",        \
-                          .choices = ORCH_TRAINING_DATA_PATH_NAMES, .flags = ORCH_PARAM_NEUTRAL,   \
-                          .help = "where batches are made; auto: on the GPU if there is one and "  \
-                                  "the data set fits in its memory; changes no batch"),            \
+        ORCH_TRAINING_ROW(                                                                         \
+            owner, data_path, ORCH_ENUM, .label = "data path", .def = "auto",                      \
+            .choices = ORCH_TRAINING_DATA_PATH_NAMES, .flags = ORCH_PARAM_NEUTRAL,                 \
+            .help = "where batches are made; auto: on the GPU if the data set fits there"),        \
         ORCH_TRAINING_THREAD_PARAMS(owner)
 
 /** The row of checkpoints. */
 #define ORCH_TRAINING_CHECKPOINT_PARAM(owner)                                                      \
     ORCH_TRAINING_ROW(owner, checkpoint_every, ORCH_DURATION, .label = "time between checkpoints", \
                       .def = "30s", .min = "0", .flags = ORCH_PARAM_NEUTRAL,                       \
-                      .help = "shortest time between checkpoints, which are written at "           \
-                              "the end of epochs; 0: after each")
+                      .help = "shortest time between checkpoints; 0: one after each epoch")
 
 #define ORCH_TRAINING_RUN_PARAMS(owner)                                                            \
     ORCH_TRAINING_PLACE_PARAMS(owner),                                                             \
         ORCH_TRAINING_ROW(owner, graphs, ORCH_ENUM, .label = "graphs", .def = "auto",              \
                           .choices = ORCH_TRAINING_GRAPHS_NAMES,                                   \
-                          .help = "replay steps as CUDA graphs; auto: on a GPU whose LibTorch "    \
-                                  "can"),                                                          \
+                          .help = "run steps as CUDA graphs; auto: on a GPU whose LibTorch can"),  \
         ORCH_TRAINING_CHECKPOINT_PARAM(owner)
 
 #define ORCH_TRAINING_OPTIMIZER_NAMES ((const char *const[]){"sgd", "adam", "adamw", "muon", NULL})
@@ -233,7 +224,7 @@ struct orch_training {
          .min = "0",                                                                               \
          .better = ORCH_BETTER_MIN,                                                                \
          .step_unit = "step",                                                                      \
-         .help = "mean cross-entropy of the steps since the point before; at most 400 points"},    \
+         .help = "mean cross-entropy of the steps since the previous point"},                      \
         {.name = "train_accuracy",                                                                 \
          .label = "training accuracy",                                                             \
          .min = "0",                                                                               \
@@ -284,12 +275,12 @@ struct orch_training {
          .min = "0",                                                                               \
          .max = "1",                                                                               \
          .better = ORCH_BETTER_MAX,                                                                \
-         .help = "the last epoch's val_accuracy: on the same images as in every epoch"},           \
+         .help = "val_accuracy after the last epoch"},                                             \
         {.name = "final_loss",                                                                     \
          .label = "final loss",                                                                    \
          .min = "0",                                                                               \
          .better = ORCH_BETTER_MIN,                                                                \
-         .help = "the last epoch's val_loss"},                                                     \
+         .help = "val_loss after the last epoch"},                                                 \
         {.name = "full_accuracy",                                                                  \
          .label = "full accuracy",                                                                 \
          .min = "0",                                                                               \
@@ -306,66 +297,63 @@ struct orch_training {
          .min = "0",                                                                               \
          .max = "1",                                                                               \
          .better = ORCH_BETTER_MAX,                                                                \
-         .help = "the best epoch's val_accuracy: on the same images as final_accuracy"},           \
+         .help = "val_accuracy of the best epoch"},                                                \
         {.name = "best_epoch", .label = "best epoch", .help = "the epoch of best_accuracy"},       \
         {.name = "training_time",                                                                  \
          .label = "training time",                                                                 \
          .min = "0",                                                                               \
          .unit = "s",                                                                              \
          .better = ORCH_BETTER_MIN,                                                                \
-         .help = "all epochs' training, without validation; features that were computed once "     \
-                 "included"},                                                                      \
+         .help = "training time of all epochs, without validation"},                               \
         {.name = "validation_time",                                                                \
          .label = "validation time",                                                               \
          .min = "0",                                                                               \
          .unit = "s",                                                                              \
          .better = ORCH_BETTER_MIN,                                                                \
-         .help = "each epoch's validation, of all epochs"},                                        \
+         .help = "validation time of all epochs"},                                                 \
         {.name = "reached_target",                                                                 \
          .label = "reached target",                                                                \
          .min = "0",                                                                               \
          .max = "1",                                                                               \
          .better = ORCH_BETTER_MAX,                                                                \
-         .help = "1: an epoch's val_accuracy reached target_accuracy, 0: none did; absent "        \
-                 "without a target"},                                                              \
+         .help = "1: val_accuracy reached target_accuracy, 0: it did not"},                        \
         {.name = "time_to_accuracy",                                                               \
          .label = "time to accuracy",                                                              \
          .min = "0",                                                                               \
          .unit = "s",                                                                              \
          .better = ORCH_BETTER_MIN,                                                                \
-         .help = "training of all epochs up to the one that reached target_accuracy, without "     \
-                 "validation; absent where none did"},                                             \
+         .help = "training time until val_accuracy reached target_accuracy, without validation"},  \
         {.name = "time_to_accuracy_with_validation",                                               \
          .label = "time to accuracy with validation",                                              \
          .min = "0",                                                                               \
          .unit = "s",                                                                              \
          .better = ORCH_BETTER_MIN,                                                                \
-         .help = "time_to_accuracy and the validation of these epochs"},                           \
+         .help = "time_to_accuracy, with the validation of these epochs"},                         \
         {.name = "epochs_to_accuracy",                                                             \
          .label = "epochs to accuracy",                                                            \
          .min = "0",                                                                               \
          .unit = "epochs",                                                                         \
          .better = ORCH_BETTER_MIN,                                                                \
-         .help = "epochs until val_accuracy reached target_accuracy; absent where none did"},      \
+         .help = "epochs until val_accuracy reached target_accuracy"},                             \
         {.name = "feature_time",                                                                   \
          .label = "feature time",                                                                  \
          .min = "0",                                                                               \
          .unit = "s",                                                                              \
          .better = ORCH_BETTER_MIN,                                                                \
-         .help = "computing the frozen body's outputs, when they are computed once"},              \
+         .help = "time to compute the frozen layers' outputs once"},                               \
         {.name = "whitening_time",                                                                 \
          .label = "whitening time",                                                                \
          .min = "0",                                                                               \
          .unit = "s",                                                                              \
          .better = ORCH_BETTER_MIN,                                                                \
-         .help = "computing the whitening filters; counted in training_time"},                     \
+         .help = "time to compute the whitening filters, part of training_time"},                  \
         {.name = "params", .label = "parameters", .help = "parameters of the network"},            \
         {.name = "trained_params",                                                                 \
          .label = "trained parameters",                                                            \
          .help = "parameters that learn"},                                                         \
         {.name = "channels_last",                                                                  \
          .label = "channels last",                                                                 \
-         .help = "memory layout of images: 1 channels-last, 0 plain"},                             \
+         .help = "memory layout of images: 1: channels-last, 0: plain"},                           \
         {.name = "gpu_data_path",                                                                  \
          .label = "GPU data path",                                                                 \
          .help = "where batches of images are made: 1 on the GPU, 0 on the processor"},            \
