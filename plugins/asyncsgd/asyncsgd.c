@@ -255,7 +255,7 @@ static bool has_images(const struct asyncsgd_params *p, const struct orch_sessio
 {
     if (s->train->count >= p->learners)
         return true;
-    orch_error_set(error, ORCH_ERROR_RECIPE, "use fewer learners, or more images",
+    orch_error_set(error, ORCH_ERROR_RECIPE, "use fewer learners",
                    "%d learners share only %" G_GINT64_FORMAT " training images", (int)p->learners,
                    s->train->count);
     return false;
@@ -272,8 +272,7 @@ static bool adapt(struct asyncsgd_params *p, const struct orch_session *session,
     }
     if (ranks == orch_asyncsgd_ranks(p))
         return has_images(p, session, error);
-    orch_error_set(error, ORCH_ERROR_RECIPE,
-                   "leave out 'ranks' of the resources, or set it to servers + learners",
+    orch_error_set(error, ORCH_ERROR_RECIPE, "leave out 'ranks' of the resources",
                    "%d ranks were started, but %d servers and %d learners need one each", ranks,
                    (int)p->servers, (int)p->learners);
     return false;

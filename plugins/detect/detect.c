@@ -252,14 +252,12 @@ static bool check_weights(const struct detect_params *p, GError **error)
 {
     if (!orch_detect_is_mode(p, "full") && !p->t.weights)
         orch_error_set(error, ORCH_ERROR_RECIPE, "set weights, e.g. \"${pretrain.weights}\"",
-                       "mode '%s' needs the weights of a detector to begin with", p->mode);
+                       "mode '%s' needs the weights of a detector", p->mode);
     else if (orch_detect_is_mode(p, "feature") && (p->t.freeze || p->t.layer_rates.count))
         orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
-                       "'freeze' and 'layer_rates' need mode 'full': in mode 'feature' only the "
-                       "layers for boxes learn");
+                       "'freeze' and 'layer_rates' need mode 'full'");
     else if (orch_detect_is_mode(p, "test") && p->new_head)
-        orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
-                       "'new_head' needs a training: in mode 'test' nothing learns");
+        orch_error_set(error, ORCH_ERROR_RECIPE, NULL, "'new_head' excludes mode 'test'");
     else
         return true;
     return false;

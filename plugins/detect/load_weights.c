@@ -57,15 +57,15 @@ static char **their_names(struct orch_detect *detect, const struct orch_weights 
     g_strfreev(names);
     if (count == ORCH_VOC_CLASSES + 1) {
         orch_training_note(detect->session->host,
-                           "the weights do not name their 20 classes, so they are assumed to be "
-                           "those of Pascal VOC in alphabetical order");
+                           "the weights do not name their 20 classes; orch assumes those of Pascal "
+                           "VOC in alphabetical order");
         return voc_names();
     }
     if (count != detect->detector->classes)
         return NULL;
-    orch_training_note(detect->session->host,
-                       "the weights do not name their classes; they have as many as the data, so "
-                       "the same classes in the same order are assumed");
+    orch_training_note(
+        detect->session->host,
+        "the weights do not name their classes; orch assumes those of the data, in the same order");
     return g_strdupv(orch_object_data_names(detect->data));
 }
 
@@ -109,7 +109,7 @@ static int *choose_rows(struct orch_detect *detect, char *const *theirs, GError 
                            missing->str);
         return from;
     }
-    orch_error_set(error, ORCH_ERROR_RECIPE, "train on these classes first: mode: full",
+    orch_error_set(error, ORCH_ERROR_RECIPE, "train on these classes first, with mode: full",
                    "mode 'test': the weights have no class %s; their classes are %s", missing->str,
                    known ? known : "not named, and their number differs");
     g_free(from);
@@ -205,8 +205,7 @@ static bool boxes_fit(const struct orch_net *net, const struct orch_weights *wei
             if (weight && orch_weight_has_shape(weight, tensor->rank, tensor->shape))
                 continue;
             orch_error_set(error, ORCH_ERROR_CHECK,
-                           "set net to the network of the weights, or new_head: true to begin with "
-                           "new layers for boxes",
+                           "set net to the network of the weights, or new_head: true",
                            weight ? "'%s', which predicts boxes, has another shape in the weights"
                                   : "the weights have no '%s', which predicts boxes",
                            tensor->name);

@@ -288,7 +288,7 @@ static bool has_objects(const struct orch_object_data *data, GError **error)
         orch_object_data_objects(data, ORCH_OBJECTS_TRAIN, 0) > 0)
         return true;
     const struct orch_scene_set *set = &data->parts[ORCH_OBJECTS_TRAIN];
-    orch_error_set(error, ORCH_ERROR_RECIPE, "name other classes, or use more images",
+    orch_error_set(error, ORCH_ERROR_RECIPE, "name other classes",
                    "the %" G_GINT64_FORMAT " training images of '%s' have no object to learn from",
                    set->count, set->name);
     return false;

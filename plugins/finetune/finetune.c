@@ -51,9 +51,7 @@ static bool settle(const struct params *p, struct orch_training *out, const stru
         return false;
     }
     if (out->feature_extractor && (p->t.freeze || p->t.layer_rates.count)) {
-        host->fail(
-            host,
-            "'freeze' and 'layer_rates' need mode 'full': in mode 'feature' only the head learns");
+        host->fail(host, "'freeze' and 'layer_rates' need mode 'full'");
         return false;
     }
     return true;

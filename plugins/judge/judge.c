@@ -204,10 +204,10 @@ static bool has_same_shape(const struct judgement *j, GError **error)
     const struct orch_image_set *a = j->trained, *b = j->wild;
     if (a->channels == b->channels && a->height == b->height && a->width == b->width)
         return true;
-    orch_error_set(
-        error, ORCH_ERROR_RECIPE, "give the images as a folder: orch scales images of a folder",
-        "images of '%s' have %d x %d x %d values, but those of '%s' have %d x %d x %d", b->name,
-        b->channels, b->height, b->width, a->name, a->channels, a->height, a->width);
+    orch_error_set(error, ORCH_ERROR_RECIPE, "give the images as a folder",
+                   "images of '%s' have %d x %d x %d values, but those of '%s' have %d x %d x %d",
+                   b->name, b->channels, b->height, b->width, a->name, a->channels, a->height,
+                   a->width);
     return false;
 }
 

@@ -271,8 +271,7 @@ static bool clock_fits(const struct params *p, const char *device, const struct 
                 (!g_str_has_prefix(device, "cuda") && threads_of(p, host) == 1 &&
                  strcmp(p->timer, "justus") != 0);
     if (!fits)
-        host->fail(host, "'clock: processor' counts the time of one CPU thread: set threads: 1, "
-                         "device: cpu and timer: engine, or clock: wall");
+        host->fail(host, "'clock: processor' needs threads: 1, device: cpu and timer: engine");
     return fits;
 }
 

@@ -71,7 +71,7 @@ static bool expected_fits(const struct onnxrun_trial *t, const struct onnxrun_gr
     const int64_t at = first_not_finite(expected);
     if (at < 0)
         return true;
-    orch_error_set(error, ORCH_ERROR_CHECK, "train the network again with a smaller learning rate",
+    orch_error_set(error, ORCH_ERROR_CHECK, "train the network again, with a smaller learning rate",
                    "%s: output '%s' of the reference is not finite for input %" G_GINT64_FORMAT,
                    group->name, t->file->outputs[index], at / onnxrun_each(expected));
     return false;

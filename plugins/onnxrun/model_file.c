@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char EXPORT[] = "export it again: orch net export, or torch.onnx.export";
+static const char EXPORT[] = "export the model again";
 
 /* ---- nodes -------------------------------------------------------------------------------- */
 
@@ -138,7 +138,7 @@ bool orch_onnxrun_file_size_check(const char *path, GError **error)
     g_autofree char *size = orch_bytes_format(status.st_size);
     orch_error_set(error, ORCH_ERROR_RECIPE,
                    "export the model with its weights in a file of their own (external data)",
-                   "'%s' has %s: protobuf, ONNX's format, is limited to 2 GiB", path, size);
+                   "'%s' has %s, but a protobuf file has at most 2 GiB", path, size);
     return false;
 }
 
@@ -242,7 +242,7 @@ bool orch_onnxrun_file_input(const struct onnxrun_file *file, const char *shape,
     if (file->shape[0] && file->shape[0] != batch) {
         g_autofree char *what =
             g_strdup_printf("a batch of %" G_GINT64_FORMAT " does not fit", batch);
-        return misfit(file, "set batch, or export it with an open first axis", what, error);
+        return misfit(file, "set batch", what, error);
     }
     for (int i = 0; i < file->rank; i++) {
         const int64_t wanted = i == 0 ? batch : count ? given[i - 1] : file->shape[i];

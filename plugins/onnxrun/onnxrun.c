@@ -186,12 +186,10 @@ static const struct orch_artifact ARTIFACTS[] = {
 static const struct {
     const char *problem, *hint;
 } CONFLICTS[] = {
-    {"parameters samples and images cannot be used together",
-     "the file of samples has its own inputs: leave images out"},
-    {"there is no network to run",
-     "give onnx, an ONNX file, or net, a network of 'orch net ls' that is exported"},
-    {"parameter weights needs net, the network that they belong to", "give net as well"},
-    {"parameters onnx and net need weights: what was exported", "leave net out, or give weights"},
+    {"parameter 'samples' excludes 'images'", "leave images out"},
+    {"there is no network to run", "give onnx: FILE, or net: NAME"},
+    {"parameter 'weights' needs 'net'", "give net as well"},
+    {"parameters 'onnx' and 'net' need 'weights'", "leave net out, or give weights"},
 };
 
 static bool params_agree(const struct onnxrun_params *p, GError **error)

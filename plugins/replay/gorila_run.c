@@ -22,7 +22,7 @@ static bool take_gradients(struct gorila *g, int64_t learner, bool *out_diverged
         return true;
     *out_diverged = !isfinite(gradient->loss);
     if (*out_diverged) {
-        orch_error_set(error, ORCH_ERROR_TRIAL, "try a smaller 'lr', or a target network",
+        orch_error_set(error, ORCH_ERROR_TRIAL, "try a smaller 'lr'",
                        "a loss of learner %" G_GINT64_FORMAT " is not finite", learner);
         return false;
     }

@@ -74,26 +74,23 @@ static bool check_architecture(const struct replay_params *p, GError **error)
 {
     const bool is_local = !orch_replay_settings_is_central(p);
     if (!orch_replay_settings_is_gorila(p))
-        return p->learners == 1 || refuse(error, "use architecture 'gorila', or set learners to 1",
+        return p->learners == 1 || refuse(error, "use architecture 'gorila'",
                                           "architecture 'apex' has only one learner");
     if (p->actors == 0)
-        return refuse(error, "set 'actors' to 1 or more",
-                      "architecture 'gorila' needs actors as processes, but 'actors' is 0");
+        return refuse(error, "set 'actors' to 1 or more", "architecture 'gorila' needs 'actors'");
     if (!g_str_equal(p->sampling, "uniform"))
-        return refuse(error, "use sampling 'uniform', or architecture 'apex'",
-                      "learners of architecture 'gorila' sample uniformly");
+        return refuse(error, "use sampling 'uniform'",
+                      "architecture 'gorila' needs sampling 'uniform'");
     if (g_str_equal(p->engine, "torch") || !g_str_equal(p->device, "cpu") ||
         !g_str_has_prefix(p->net, "mlp:"))
-        return refuse(error, "use net 'mlp:...', device 'cpu', and engine 'auto' or 'plain'",
-                      "learners of architecture 'gorila' compute gradients with engine 'plain', "
-                      "which computes only networks 'mlp:...' on a CPU");
+        return refuse(
+            error, "use net 'mlp:...', device 'cpu', and engine 'auto' or 'plain'",
+            "architecture 'gorila' computes only networks 'mlp:...' on a CPU, with engine 'plain'");
     if (is_local && p->actors % p->learners != 0)
-        return refuse(error,
-                      "make 'actors' a multiple of 'learners', or use replay_memory 'shared'",
-                      "with replay_memory 'local' each learner has actors of its own, but 'actors' "
-                      "is not a multiple of 'learners'");
+        return refuse(error, "make 'actors' a multiple of 'learners'",
+                      "replay_memory 'local': 'actors' is not a multiple of 'learners'");
     if (is_local && p->batch > p->capacity / p->learners)
-        return refuse(error, "raise 'capacity', or lower 'batch' or 'learners'",
+        return refuse(error, "raise 'capacity'",
                       "a batch has more steps than a learner's replay buffer holds (batch > "
                       "capacity / learners)");
     return true;
@@ -108,16 +105,15 @@ bool orch_replay_settings_check(const struct replay_params *p, GError **error)
         return refuse(error, "use agent dqn", "agent 'tabular' cannot have actors");
     if (orch_replay_settings_is_tabular(p))
         return (kind && kind->states > 0) ||
-               refuse(error, "use agent 'dqn', or environment 'gridworld'",
+               refuse(error, "use agent 'dqn'",
                       "agent 'tabular' needs an environment with numbered states");
     if (!check_architecture(p, error))
         return false;
     if (p->batch > p->capacity)
-        return refuse(error, "raise 'capacity', or lower 'batch'",
+        return refuse(error, "raise 'capacity'",
                       "a batch has more steps than the replay buffer holds (batch > capacity)");
     if (p->capacity / (p->envs * MAX(p->actors, 1)) <= p->n_step + p->frame_stack + 1)
-        return refuse(error,
-                      "raise 'capacity', or lower 'envs', 'actors', 'n_step' or 'frame_stack'",
+        return refuse(error, "raise 'capacity'",
                       "capacity / (envs x actors), the number of steps kept of each environment, "
                       "must exceed n_step + frame_stack by more than 1");
     if (p->learning_starts > p->capacity || p->learning_starts >= p->steps)

@@ -130,7 +130,7 @@ static bool check_epochs(const struct scaling_params *p, GError **error)
 {
     if (p->untimed_epochs < p->t.epochs)
         return true;
-    orch_error_set(error, ORCH_ERROR_RECIPE, "set more 'epochs', or fewer 'untimed_epochs'",
+    orch_error_set(error, ORCH_ERROR_RECIPE, "set more 'epochs'",
                    "untimed_epochs: %d leaves none of the %d epochs to be timed",
                    (int)p->untimed_epochs, (int)p->t.epochs);
     return false;

@@ -35,7 +35,7 @@ static bool semisup_split_fits(const struct orch_semisup_params *p,
         return true;
     const int64_t left = images - p->labelled * classes;
     if (left < 1) {
-        orch_error_set(error, ORCH_ERROR_RECIPE, "lower 'labelled', or raise 'per_class'",
+        orch_error_set(error, ORCH_ERROR_RECIPE, "lower 'labelled'",
                        "labelled: %" G_GINT64_FORMAT " images of each of %" G_GINT64_FORMAT
                        " classes leave none of the %" G_GINT64_FORMAT " training images unlabelled",
                        p->labelled, classes, images);
@@ -53,7 +53,7 @@ static bool labelled_counts(const struct orch_semisup *semi, int64_t *out, GErro
     const bool is_smoke = s->host->smoke(s->host);
     for (int c = 0; c < s->train->classes; c++) {
         if (out[c] < semi->params->labelled && !is_smoke) {
-            orch_error_set(error, ORCH_ERROR_RECIPE, "lower 'labelled', or leave the class out",
+            orch_error_set(error, ORCH_ERROR_RECIPE, "lower 'labelled'",
                            "class '%s' of '%s' has only %" G_GINT64_FORMAT
                            " images, fewer than labelled: %" G_GINT64_FORMAT,
                            orch_subset_class_name(s->train, c), s->train_set->name, out[c],
@@ -285,10 +285,8 @@ static bool stages_fit(const struct orch_semisup_params *p, GError **error)
 {
     if (p->pretrain_steps > 0 || supervision_of(p) == ORCH_SUPERVISION_LABELS)
         return true;
-    orch_error_set(error, ORCH_ERROR_RECIPE, "raise 'pretrain_steps', or set supervision: labels",
-                   "'pretrain_steps: 0' leaves out the pre-training, so 'supervision: %s' would "
-                   "have no effect",
-                   p->supervision);
+    orch_error_set(error, ORCH_ERROR_RECIPE, "raise 'pretrain_steps'",
+                   "'supervision: %s' needs 'pretrain_steps' above 0", p->supervision);
     return false;
 }
 

@@ -141,7 +141,7 @@ static void set_error(const char *path, GMarkupParseContext *context, const GErr
     if (g_str_has_prefix(what, "Error on line ")) /* GLib's own place, of the same position */
         what = strstr(what, ": ") ? strstr(what, ": ") + 2 : what;
     orch_error_set(error, ORCH_ERROR_RECIPE,
-                   "correct the file: simgrid.org describes the elements of a platform file",
+                   "simgrid.org describes the elements of a platform file",
                    "platform file '%s', line %d: %s", path, line, what);
 }
 
@@ -203,8 +203,7 @@ GArray *orch_platform_place(const GArray *hosts, int64_t workers, int64_t per_ho
     if (places->len == workers)
         return places;
     g_array_unref(places);
-    orch_error_set(error, ORCH_ERROR_RECIPE,
-                   "use fewer workers, more workers_per_host, or a larger platform",
+    orch_error_set(error, ORCH_ERROR_RECIPE, "use fewer workers",
                    "workers: %" G_GINT64_FORMAT " are too many for the platform's %" G_GINT64_FORMAT
                    " hosts with %" G_GINT64_FORMAT " workers each",
                    workers, usable, per_host);

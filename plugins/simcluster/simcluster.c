@@ -135,10 +135,10 @@ static bool make_plan(const struct params *p, struct sim_plan *out, GError **err
                                   .first_bucket_bytes = p->first_bucket_bytes,
                                   .bucket_bytes = p->bucket_bytes};
     if (is_strong(p) && !p->bytes && p->workers > p->batch) {
-        orch_error_set(
-            error, ORCH_ERROR_RECIPE, "use fewer workers, a larger batch or weak scaling",
-            "workers: %" G_GINT64_FORMAT " cannot share a batch of %" G_GINT64_FORMAT " images",
-            p->workers, p->batch);
+        orch_error_set(error, ORCH_ERROR_RECIPE, "use fewer workers",
+                       "workers: %" G_GINT64_FORMAT " cannot share a batch of %" G_GINT64_FORMAT
+                       " images",
+                       p->workers, p->batch);
         return false;
     }
     return orch_sim_plan_make(&request, out, error);

@@ -72,11 +72,9 @@ static bool buffers_fit(const struct simulation *s, GError **error)
     double bytes = largest_bucket(s) * s->places->len / scale_of(s);
     if (bytes <= WHOLE_BYTES_MAX)
         return true;
-    orch_error_set(
-        error, ORCH_ERROR_RECIPE,
-        "choose another algorithm, whose messages can be scaled down, or smaller buckets",
-        "algorithm: SimGrid needs %.0f GB of memory for '%s' among %u workers", bytes / 1e9,
-        s->algorithm->name, s->places->len);
+    orch_error_set(error, ORCH_ERROR_RECIPE, "choose another algorithm",
+                   "algorithm: SimGrid needs %.0f GB of memory for '%s' among %u workers",
+                   bytes / 1e9, s->algorithm->name, s->places->len);
     return false;
 }
 

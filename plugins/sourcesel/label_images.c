@@ -172,7 +172,7 @@ static bool make_labels(struct labelling *l, const struct orch_triple *triples, 
     l->labels = orch_sourcesel_labels_new(triples, l->session->train->count, least);
     if (l->labels->triples->len >= (l->is_smoke ? 1 : 2))
         return true;
-    orch_error_set(error, ORCH_ERROR_RECIPE, "lower 'min_images', or choose other sources",
+    orch_error_set(error, ORCH_ERROR_RECIPE, "lower 'min_images'",
                    "labels: %s gives only %u labels with at least %d images, but a classifier "
                    "needs two labels",
                    p->labels, l->labels->triples->len, (int)least);

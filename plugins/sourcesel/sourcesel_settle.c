@@ -42,11 +42,8 @@ static bool resolve_sources(struct sourcesel *s, const GPtrArray *all, GError **
     struct orch_list use = p->use;
     for (size_t i = 0; p->target && i < use.count; i++)
         if (strcmp(((const char *const *)use.items)[i], p->target) == 0) {
-            orch_error_set(error, ORCH_ERROR_RECIPE,
-                           "leave the target out of 'use', or choose another target",
-                           "use: '%s' is the target; a base network that has seen the target's "
-                           "images shows nothing about transfer",
-                           p->target);
+            orch_error_set(error, ORCH_ERROR_RECIPE, "leave the target out of 'use'",
+                           "use: '%s' is the target, which must not be a source", p->target);
             return false;
         }
     if (!use.count)
@@ -86,7 +83,7 @@ static bool check_base(const struct sourcesel *s, GError **error)
         return refuse(error, "name more sets in 'sources' or 'use'",
                       "labels: 'sources' needs at least 2 sources, but there is one");
     if (s->classes->len < 2)
-        return refuse(error, "add classes to the source, or another source",
+        return refuse(error, "add classes to the source",
                       "the sources have one class, but a classifier needs two");
     if (!is_triple(p))
         return true;
@@ -116,9 +113,7 @@ static bool check_target(const struct sourcesel *s, GError **error)
         return refuse(error, "e.g. weights: \"${base.weights}\"",
                       "modes 'full' and 'feature' need a base network: set 'weights'");
     if (is_feature && (p->t.freeze || p->t.layer_rates.count))
-        return refuse(
-            error, NULL,
-            "'freeze' and 'layer_rates' need mode 'full': in mode 'feature' only the head learns");
+        return refuse(error, NULL, "'freeze' and 'layer_rates' need mode 'full'");
     return true;
 }
 

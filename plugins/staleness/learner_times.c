@@ -29,11 +29,9 @@ static bool parse_moments(const char *text, int learner, GArray *out, GError **e
         if (!**word)
             continue;
         if (*end || moment_ns <= last_ns || out->len == MOMENTS_MOST) {
-            orch_error_set(error, ORCH_ERROR_RECIPE,
-                           "write ascending seconds in (0, 1000000], for example \"1 2 3 4\", at "
-                           "most 10000 values",
-                           "times of learner %d: '%s' cannot follow the text before it",
-                           learner + 1, *word);
+            orch_error_set(
+                error, ORCH_ERROR_RECIPE, "write ascending seconds, for example \"1 2 3 4\"",
+                "times of learner %d: '%s' cannot follow the text before it", learner + 1, *word);
             return false;
         }
         const int64_t duration_ns = moment_ns - last_ns;
@@ -59,8 +57,8 @@ static bool make_lists(const struct staleness_params *p, struct orch_staleness_s
 {
     const char *const *texts = p->times.items;
     if (p->speeds.count) {
-        orch_error_set(error, ORCH_ERROR_RECIPE, "give either 'times' or 'speeds'",
-                       "'times' and 'speeds' exclude each other");
+        orch_error_set(error, ORCH_ERROR_RECIPE, "leave one of the two out",
+                       "parameter 'times' excludes 'speeds'");
         return false;
     }
     s->lists = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
@@ -121,7 +119,7 @@ static bool make_drawn(const struct staleness_params *p, uint64_t seed,
         const double mean_s = p->gradient_time / speed;
         if (!(mean_s <= MEAN_MOST_S)) {
             orch_error_set(
-                error, ORCH_ERROR_RECIPE, "give a shorter 'gradient_time' or a higher speed",
+                error, ORCH_ERROR_RECIPE, "give a shorter 'gradient_time'",
                 "learner %d takes %g s for a gradient on average, but at most %g s are possible",
                 (int)i + 1, mean_s, MEAN_MOST_S);
             return false;

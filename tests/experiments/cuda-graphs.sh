@@ -13,7 +13,7 @@ shown() { ok orch show @last --json; }
 recipe 'graphs: on, device: cpu'
 fails 2 orch run t.recipe
 says 'graphs: on needs a GPU, but the device is the CPU (device: cpu)'
-says 'hint: write graphs: auto, which uses CUDA graphs only where there is a GPU'
+says 'hint: write graphs: auto'
 [ ! -e "$TINY_TORCH_LOG" ] || _fail 'LibTorch was loaded'
 recipe 'graphs: always'
 fails 2 orch plan t.recipe

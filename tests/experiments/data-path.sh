@@ -50,7 +50,7 @@ says 'data_path: gpu needs a GPU'
 recipe gpu auto
 fails 1 orch run t.recipe -q
 says 'data_path: gpu needs a GPU'
-says 'hint: set data_path: auto, or train on a machine with a GPU'
+says 'hint: set data_path: auto'
 recipe fast cpu
 fails 2 orch run t.recipe -q
 says "data_path"

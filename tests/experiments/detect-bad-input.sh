@@ -17,8 +17,8 @@ refused "$small, classes: [red, purple]" "classes: data set 'synthetic' has no c
 refused "$small, classes: [red, red]" "classes: 'red' is given twice"
 refused "dataset: synthetic, net: resnet18" "network 'resnet18': the 1 outputs are not those of a detector"
 refused "dataset: synthetic, net: ssd-smal" "did you mean 'ssd-small"
-refused "$small, mode: feature" "mode 'feature' needs the weights of a detector to begin with"
-refused "$small, mode: test" "mode 'test' needs the weights of a detector to begin with"
+refused "$small, mode: feature" "mode 'feature' needs the weights of a detector"
+refused "$small, mode: test" "mode 'test' needs the weights of a detector"
 refused "$small, freeze: 9" "freeze: 9, but network 'ssd-small:4' has only layer groups 0 to"
 refused "$small, transforms: [blur]" 'blur'
 refused "$small, transforms: [flip, crop]" 'crop'

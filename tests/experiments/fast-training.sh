@@ -54,6 +54,6 @@ fails 2 orch plan t.recipe -s plain.first_size=32
 says 'first_size: 32, but the images have only 32x32 pixels'
 fails 2 orch plan t.recipe -s plain.first_size=16 -s plain.net=lenet5
 says "first_size: 16: network 'lenet5' cannot take images of 16x16"
-says 'a pool over the whole image'
+says 'use larger images, or another network'
 fails 2 orch plan t.recipe -s plain.first_size=2
 says 'cannot take images of 2x2'

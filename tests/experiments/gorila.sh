@@ -51,12 +51,12 @@ refuses() { # PARAMETERS MESSAGE
     fails 2 orch run b.recipe -q
     says "$2"
 }
-refuses 'architecture: gorila' "architecture 'gorila' needs actors as processes, but 'actors' is 0"
+refuses 'architecture: gorila' "architecture 'gorila' needs 'actors'"
 refuses 'actors: 2, learners: 2' "architecture 'apex' has only one learner"
 refuses 'architecture: gorila, actors: 3, learners: 2' "'actors' is not a multiple of 'learners'"
-refuses 'architecture: gorila, actors: 2, sampling: proportional' "learners of architecture 'gorila' sample uniformly"
+refuses 'architecture: gorila, actors: 2, sampling: proportional' "architecture 'gorila' needs sampling 'uniform'"
 refuses 'architecture: gorila, actors: 4, learners: 4, capacity: 300, batch: 100, learning_starts: 100' 'more steps than a learner'"'"'s replay buffer holds'
-refuses 'architecture: gorila, actors: 2, engine: torch' "compute gradients with engine 'plain'"
+refuses 'architecture: gorila, actors: 2, engine: torch' "on a CPU, with engine 'plain'"
 refuses 'architecture: gorila, actors: 2, environment: breakout, net: minatar-dqn' "use net 'mlp:...', device 'cpu'"
 refuses 'architecture: gorilla, actors: 2' "did you mean 'gorila'"
 printf 'format: 1\nrecipe: b\nexperiments:\n  b: { plugin: replay, with: { architecture: gorila, actors: 1, environment: catch, net: "mlp:1", server_shards: 256 } }\n' >b.recipe

@@ -18,5 +18,5 @@ grep -q '^part ' "$TINY_TORCH_LOG" && ! grep -q 'processor time' "$TINY_TORCH_LO
 for wrong in 'threads: 2, layers: [dense 5 -> 6]' 'timer: justus, draws: 1'; do
     one "$wrong, $part"
     [ $status = 1 ] || _fail "status $status, expected 1: $wrong"
-    says "'clock: processor' counts the time of one CPU thread: set threads: 1, device: cpu and timer: engine, or clock: wall"
+    says "'clock: processor' needs threads: 1, device: cpu and timer: engine"
 done

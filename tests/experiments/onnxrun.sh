@@ -110,7 +110,7 @@ refused "field.onnx' cannot be converted to fp16: a tensor has a field that ONNX
 truncate -s 2200M huge.onnx
 fails 2 orch run a.recipe one -s onnx=huge.onnx
 out=$out$err
-has "huge.onnx' has 2.1 GiB: protobuf, ONNX's format, is limited to 2 GiB"
+has "huge.onnx' has 2.1 GiB, but a protobuf file has at most 2 GiB"
 rm huge.onnx
 TINY_ORT_OPEN='Frobnicate(13) is not a registered function/op' refused "ONNX Runtime 0.1 (tiny) cannot open"
 has 'Frobnicate(13) is not a registered'
@@ -147,13 +147,13 @@ has 'pip install onnxruntime'
 # ---- parameters that do not go together
 fails 2 orch check a.recipe -s two.images=synthetic
 out=$out$err
-has 'samples and images cannot be used together'
+has "parameter 'samples' excludes 'images'"
 fails 2 orch check a.recipe -s one.net=lenet5
 out=$out$err
-has 'onnx and net need weights: what was exported'
+has "parameters 'onnx' and 'net' need 'weights'"
 fails 2 orch check a.recipe -s one.weights=one.safetensors
 out=$out$err
-has 'weights needs net, the network that they belong to'
+has "parameter 'weights' needs 'net'"
 printf 'format: 1\nrecipe: n\nexperiments:\n  n: { plugin: onnxrun }\n' >n.recipe
 fails 2 orch check n.recipe
 out=$out$err

@@ -59,12 +59,12 @@ assert len(runs) == 4 and all(r["state"] in ("ok", "skipped") for r in runs), ru
 P
 if grep -q skipped gpu.json; then
     ok orch show @last
-    grep -qE 'no CUDA device|no concurrent managed access' "$SCRATCH/out" || _fail 'the reason'
+    grep -qE 'no CUDA device|neither prefetch nor advice' "$SCRATCH/out" || _fail 'the reason'
 fi
 # what cannot be
 fails 1 orch run v.recipe large -q
 says 'GB of the machine'
-says 'nothing was allocated'
+says 'are free for this trial: choose fewer elements'
 fails 2 orch run v.recipe add -q -s memory=pinned
 says "memory: 'pinned' has no effect on scenario 'cpu_1'"
 fails 2 orch run v.recipe add -q -s elements=-1

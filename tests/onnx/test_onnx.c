@@ -967,7 +967,8 @@ static void test_declared_too_large(void **state)
     weight(m->graph, "w", "512 1048576");
     node(m->graph, "MatMul", "x w", "y", "");
     output(m->graph, "y");
-    load_fails(m, "tensor 'w' is declared with 536870912 elements (2.0 GiB)", "export the model again");
+    load_fails(m, "tensor 'w' is declared with 536870912 elements (2.0 GiB)",
+               "export the model again");
     m = model_new();
     input(m->graph, "x", "1 4");
     weight(m->graph, "w", "4000000000 4000000000");

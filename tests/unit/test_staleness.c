@@ -250,7 +250,7 @@ static void contradictions(void **state)
     refuses(&p, "times of learner 2 are empty");
     p.times.items = good;
     p.speeds = (struct orch_list){2, speeds};
-    refuses(&p, "'times' and 'speeds' exclude");
+    refuses(&p, "parameter 'times' excludes 'speeds'");
     p.times.count = 0;
     p.learners = 3;
     refuses(&p, "'speeds' has the values of 2 learners, but 'learners' is 3");

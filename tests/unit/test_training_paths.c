@@ -107,7 +107,7 @@ static void test_data_path_falls_back(void **state)
     t.data_path = "gpu";
     training_fixture_fails(&t, ORCH_FAILED,
                            "data_path: gpu needs a GPU, but this training runs on the CPU\n"
-                           "  hint: set data_path: auto, or train on a machine with a GPU");
+                           "  hint: set data_path: auto");
     t.device = "cpu";
     training_fixture_refused(&t, "data_path: gpu needs a GPU");
     g_setenv("TINY_TORCH_CUDA", "1", TRUE);

@@ -151,7 +151,7 @@ static void test_every_call_fails(void **state)
                 assert_int_equal(status, ORCH_FAILED);
                 assert_non_null(
                     strstr(said.failure, "cudaErrorIllegalAddress (an illegal memory access"));
-                assert_true(!sticky == !strstr(said.failure, "the CUDA context is lost"));
+                assert_true(!sticky == !strstr(said.failure, "compute-sanitizer"));
             }
             assert_true(failed > 30);
         }
@@ -185,7 +185,7 @@ static void test_no_prefetch(void **state)
         assert_int_equal(status, MEMORIES[m] >= VECADD_MANAGED_PREFETCH ? ORCH_SKIPPED : ORCH_OK);
         assert_int_equal(stand_in_cuda.prefetches, 0);
         if (status == ORCH_SKIPPED)
-            assert_non_null(strstr(said.failure, "no concurrent managed access"));
+            assert_non_null(strstr(said.failure, "neither prefetch nor advice"));
     }
 }
 
@@ -199,12 +199,12 @@ static void test_too_large(void **state)
         const int allocations = stand_in_cuda.calls;
         assert_int_equal(run(MEMORIES[m], 1001), ORCH_SKIPPED);
         assert_non_null(strstr(said.failure, "three arrays of 1001 elements need"));
-        assert_true(!strstr(said.failure, "managed memory beyond the card's") ==
+        assert_true(!strstr(said.failure, "also with managed memory") ==
                     (MEMORIES[m] < VECADD_MANAGED));
         assert_true(stand_in_cuda.calls - allocations < 20 && stand_in_cuda.allocations == 0);
         stand_in_cuda.memory_bytes = (size_t)1 << 60; /* of the host there is less */
         assert_int_equal(run(MEMORIES[m], (size_t)1 << 50), ORCH_FAILED);
-        assert_non_null(strstr(said.failure, "nothing was allocated"));
+        assert_non_null(strstr(said.failure, "are free for this trial: choose fewer elements"));
     }
 }
 

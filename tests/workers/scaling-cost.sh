@@ -32,7 +32,7 @@ else:
     assert abs(r["cost"] / (r["total_time"] / 3600 * r["usd_per_hour"]) - 1) < 1e-6, r
 P
 }
-priced null "no cost is computed, because no price of this machine is known; set 'price', or add one to hardware.yaml" cpu
+priced null "no cost: no price of this machine is known; set 'price'" cpu
 priced 7.2 'weights of all workers' cpu -s price=3.6
 ok orch show @last
 has_not 'no cost'
@@ -60,6 +60,6 @@ usd=$(json predictions.0.usd_per_hour)
 from=$(json predictions.0.price_from)
 priced "$(python3 -c "print(2 * $usd)")" "cost: 2 GPUs at \$$usd an hour each ($from)" gpu
 priced 3 'cost: 2 GPUs at $1.5 an hour each (--price)' gpu --price 1.5
-FAKE_NVML_MODEL='A card of tomorrow' priced null 'no cost is computed, because no price of this GPU is known' gpu
+FAKE_NVML_MODEL='A card of tomorrow' priced null 'no cost: no price of this GPU is known' gpu
 # a processor's trial beside GPUs is not charged at the price of a GPU
-priced null 'no cost is computed, because no price of this machine is known' cpu
+priced null 'no cost: no price of this machine is known' cpu

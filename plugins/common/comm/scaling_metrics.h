@@ -45,8 +45,7 @@
          .max = "1",                                                                               \
          .unit = "s/s",                                                                            \
          .better = ORCH_BETTER_MAX,                                                                \
-         .help = "share of communication_time that ran beside the backward pass; absent with one " \
-                 "worker"},                                                                        \
+         .help = "share of communication_time that ran beside the backward pass"},                 \
         {.name = "data_time",                                                                      \
          .label = "data time",                                                                     \
          .min = "0",                                                                               \

@@ -30,19 +30,17 @@ static inline const char *orch_cuda_error_text(char *out, size_t out_bytes, cons
 {
     const char *hint = "";
     if (status == cudaErrorInsufficientDriver)
-        hint = "; update the driver, or build orch with an older CUDA toolkit";
+        hint = "; update the driver";
     else if (status == cudaErrorMemoryAllocation)
-        hint = "; use smaller arrays, or end what else uses the GPU (nvidia-smi lists it)";
+        hint = "; use smaller arrays, or end other programs on the GPU (nvidia-smi)";
     else if (status == cudaErrorNoKernelImageForDevice)
         hint = "; the build has no code for this GPU: use a CUDA toolkit that supports it";
     else if (status == cudaErrorUnsupportedPtxVersion)
-        hint = "; the build has only PTX for this GPU, which its driver is too old for: update the "
-               "driver, or build orch with an older CUDA toolkit";
+        hint = "; its driver is too old for this build: update the driver";
     else if (status == cudaErrorLaunchTimeout)
-        hint = "; a GPU that drives a display ends kernels after some seconds: use smaller arrays, "
-               "or another GPU";
+        hint = "; a GPU with a display ends long kernels: use smaller arrays";
     else if (status == cudaErrorDevicesUnavailable)
-        hint = "; another process has the GPU for itself (nvidia-smi shows its compute mode)";
+        hint = "; another process has the GPU for itself";
     snprintf(out, out_bytes, "%s: %s (%s)%s", what, cudaGetErrorName(status),
              cudaGetErrorString(status), hint);
     return out;
@@ -142,8 +140,7 @@ static inline int orch_cuda_devices(char *out, size_t out_bytes)
     else if (status == cudaErrorInsufficientDriver)
         snprintf(out, out_bytes,
                  "no CUDA device: the driver supports CUDA %d.%d, the program was built with "
-                 "%d.%d; update the driver, or build "
-                 "orch with an older CUDA toolkit",
+                 "%d.%d; update the driver",
                  driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000,
                  CUDART_VERSION % 1000 / 10);
     else

@@ -61,7 +61,7 @@ static int64_t count_all(const GPtrArray *files, size_t record, GError **error)
             return 0;
         first = first ? first : count;
         if (count != first) {
-            orch_error_set(error, ORCH_ERROR_IO, "one file is truncated: get the set again",
+            orch_error_set(error, ORCH_ERROR_IO, "one file is truncated: download the set again",
                            "'%s' has %" G_GINT64_FORMAT " records, but '%s' has %" G_GINT64_FORMAT,
                            (char *)files->pdata[i], count, (char *)files->pdata[0], first);
             return 0;

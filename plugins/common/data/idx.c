@@ -32,10 +32,10 @@ static bool read_exactly(gzFile file, const char *path, void *out, size_t length
             int code;
             const char *text = reason(file, &code);
             if (code != Z_OK && code != Z_BUF_ERROR && code != Z_STREAM_END)
-                orch_error_set(error, ORCH_ERROR_IO, "the file is damaged: get the file again",
+                orch_error_set(error, ORCH_ERROR_IO, "the file is damaged: download it again",
                                "'%s', byte %" G_GINT64_FORMAT ": %s", path, *offset, text);
             else
-                orch_error_set(error, ORCH_ERROR_IO, "the file is truncated: get the file again",
+                orch_error_set(error, ORCH_ERROR_IO, "the file is truncated: download it again",
                                "'%s' ends at byte %" G_GINT64_FORMAT ", %" G_GSIZE_FORMAT
                                " bytes too early",
                                path, *offset, length);
@@ -61,7 +61,7 @@ static bool read_end(gzFile file, const char *path, int64_t offset, GError **err
                        "'%s', byte %" G_GINT64_FORMAT ": more bytes than the header announces",
                        path, offset);
     else
-        orch_error_set(error, ORCH_ERROR_IO, "the file is damaged: get the file again",
+        orch_error_set(error, ORCH_ERROR_IO, "the file is damaged: download it again",
                        "'%s', byte %" G_GINT64_FORMAT ": %s", path, offset,
                        code == Z_BUF_ERROR ? "the compressed file is truncated" : text);
     return false;
@@ -79,9 +79,9 @@ static bool read_head(gzFile file, const char *path, uint32_t magic, uint32_t *s
     if (!read_exactly(file, path, head, 4 + 4 * (size_t)count, offset, error))
         return false;
     if (big_endian(head) != magic) {
-        orch_error_set(
-            error, ORCH_ERROR_IO, "images and labels may be swapped, or this is another file",
-            "'%s', byte 0: magic number 0x%08x, expected 0x%08x", path, big_endian(head), magic);
+        orch_error_set(error, ORCH_ERROR_IO, "images and labels may be swapped",
+                       "'%s', byte 0: magic number 0x%08x, expected 0x%08x", path, big_endian(head),
+                       magic);
         return false;
     }
     for (int i = 0; i < count; i++)

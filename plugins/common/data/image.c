@@ -64,7 +64,7 @@ static bool decode_jpeg(FILE *file, const char *path, uint8_t **out_pixels, int 
     info.src = NULL;
     if (setjmp(errors.jump)) {
         long at = ftell(file) - (info.src ? (long)info.src->bytes_in_buffer : 0);
-        orch_error_set(error, ORCH_ERROR_IO, "get the file again, or remove it from the set",
+        orch_error_set(error, ORCH_ERROR_IO, "remove the file from the set",
                        "'%s' is a damaged JPEG: near byte %ld: %s", path, at, errors.text);
         jpeg_destroy_decompress(&info);
         g_free(pixels);
@@ -129,7 +129,7 @@ static bool decode_png(FILE *file, const char *path, uint8_t **out_pixels, int *
             *out_pixels = g_steal_pointer(&pixels);
     }
     if (!is_read)
-        orch_error_set(error, ORCH_ERROR_IO, "get the file again, or remove it from the set",
+        orch_error_set(error, ORCH_ERROR_IO, "remove the file from the set",
                        "'%s' is a damaged PNG: near byte %ld: %s", path, ftell(file),
                        image.message);
     g_free(pixels);
@@ -158,14 +158,14 @@ static FILE *open_image(const char *path, bool *out_is_jpeg, GError **error)
         return NULL;
     *out_is_jpeg = false;
     if (fread(magic, 1, 4, file) != 4)
-        orch_error_set(error, ORCH_ERROR_IO, "get the file again, or remove it from the set",
+        orch_error_set(error, ORCH_ERROR_IO, "remove the file from the set",
                        "cannot read '%s': the file is empty or truncated", path);
     else if ((*out_is_jpeg = magic[0] == 0xff && magic[1] == 0xd8) ||
              memcmp(magic, "\x89PNG", 4) == 0) {
         rewind(file);
         return file;
     } else
-        orch_error_set(error, ORCH_ERROR_IO, "get the file again, or remove it from the set",
+        orch_error_set(error, ORCH_ERROR_IO, "remove the file from the set",
                        "'%s' is neither a JPEG nor a PNG (byte 0)", path);
     fclose(file);
     return NULL;

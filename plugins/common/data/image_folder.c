@@ -45,13 +45,12 @@ static GPtrArray *list_classes(const char *folder, GError **error)
     g_autoptr(GPtrArray) here = classes ? names_in(folder, true, error) : NULL;
     if (here && !here->len)
         orch_error_set(error, ORCH_ERROR_IO,
-                       "the folder should hold a folder of images for each class; images without "
-                       "labels cannot be scored",
+                       "put a folder of images for each class into this folder",
                        "folder '%s' has no classes", folder);
     for (guint i = 0; here && i < here->len; i++) {
         if (g_ptr_array_find_with_equal_func(classes, here->pdata[i], g_str_equal, NULL))
             continue;
-        orch_error_set(error, ORCH_ERROR_IO, "rename this class, or remove it",
+        orch_error_set(error, ORCH_ERROR_IO, "rename this class",
                        "class '%s' of folder '%s' does not exist in folder '%s'",
                        (char *)here->pdata[i], folder, train);
         g_clear_pointer(&here, g_ptr_array_unref);
@@ -70,8 +69,7 @@ static bool list_class(const char *folder, const char *name, int32_t label, GPtr
     if (!names)
         return false;
     if (!names->len) {
-        orch_error_set(error, ORCH_ERROR_IO,
-                       "put images of this class there, or remove the class everywhere",
+        orch_error_set(error, ORCH_ERROR_IO, "put images of this class there",
                        "class '%s' is empty: no image in '%s'", name, path);
         return false;
     }

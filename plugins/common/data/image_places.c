@@ -13,8 +13,7 @@ static char *hint_for(const char *name)
     const struct orch_data_entry *entry = orch_data_find(name);
     if (!entry || entry->kind != ORCH_DATA_SET) {
         g_autofree char *near = orch_data_suggest(name);
-        return g_strconcat(near ? near : "", near ? " or " : "",
-                           "put it into one of these folders (or name another with data_root)",
+        return g_strconcat(near ? near : "", near ? " or " : "", "put it into one of these folders",
                            NULL);
     }
     if (entry->package)

@@ -99,7 +99,7 @@ struct orch_image_set *orch_image_set_alloc(const char *name, int64_t count, int
     int64_t bytes = count * channels * height * width;
     if (count < 1 || bytes > ORCH_IMAGE_SET_BYTES_MAX) {
         g_autofree char *size = orch_bytes_format(bytes);
-        orch_error_set(error, ORCH_ERROR_IO, "choose smaller images, or fewer of them",
+        orch_error_set(error, ORCH_ERROR_IO, "choose fewer images",
                        "data set '%s' of %" G_GINT64_FORMAT " images (%s) cannot be held in memory",
                        name, count, size);
         return NULL;

@@ -27,10 +27,9 @@ bool orch_memory_fits(double bytes, const char *what, const char *instead,
     const double free_bytes = orch_free_memory(host);
     if (free_bytes == 0 || bytes <= 0.9 * free_bytes)
         return true;
-    g_autofree char *text =
-        g_strdup_printf("%s need %.1f GB, and %.1f GB of the machine's memory are free for this "
-                        "trial; nothing was allocated: choose %s",
-                        what, bytes / 1e9, free_bytes / 1e9, instead);
+    g_autofree char *text = g_strdup_printf(
+        "%s need %.1f GB, and %.1f GB of the machine's memory are free for this trial: choose %s",
+        what, bytes / 1e9, free_bytes / 1e9, instead);
     host->fail(host, text);
     return false;
 }

@@ -9,7 +9,7 @@
 
 #define SHOWN_BYTES 60
 
-#define SKIP_HINT "mend the file, or leave such boxes and images out with skip_bad: true"
+#define SKIP_HINT "leave such boxes and images out with skip_bad: true"
 
 /* A box with its image, in the order of reading. */
 struct row {
@@ -242,10 +242,7 @@ static bool is_sound(const struct orch_scene_builder *b, GError **error)
 static void fail_empty(const struct orch_scene_builder *b, GError **error)
 {
     const bool with_empty = b->options->with_empty;
-    orch_error_set(error, ORCH_ERROR_IO,
-                   with_empty ? NULL
-                              : "choose other classes, or keep images without objects of these "
-                                "classes with with_empty: true",
+    orch_error_set(error, ORCH_ERROR_IO, with_empty ? NULL : "choose other classes",
                    "data set '%s' has no image%s%s%s", b->options->name,
                    with_empty ? "" : " with an object of the selected classes",
                    b->bad.count ? "; left out: " : "", b->bad.count ? b->bad.first : "");

@@ -130,7 +130,7 @@ static bool make_slots(struct orch_scene_loader *l, GError **error)
             continue;
         g_autofree char *bytes =
             orch_bytes_format((int64_t)(batch * values_of_image(l) * sizeof(float)));
-        orch_error_set(error, ORCH_ERROR_RECIPE, "choose a smaller batch or fewer threads",
+        orch_error_set(error, ORCH_ERROR_RECIPE, "choose a smaller batch",
                        "there is no memory for %d batches of %s", l->slot_count, bytes);
         return false;
     }

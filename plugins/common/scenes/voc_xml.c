@@ -37,8 +37,8 @@ struct parser {
 
 static void fail(const struct parser *p, int line, const char *what, GError **error)
 {
-    orch_error_set(error, ORCH_ERROR_IO, "get the file again, or correct it", "%s\n  at: %s:%d",
-                   what, p->name, line);
+    orch_error_set(error, ORCH_ERROR_IO, "correct the file", "%s\n  at: %s:%d", what, p->name,
+                   line);
 }
 
 static struct orch_voc_object *last_object(const struct parser *p)

@@ -19,8 +19,7 @@ bool orch_data_path_check(const struct orch_training *t, const char *device, GEr
 {
     if (strcmp(t->data_path, "gpu") != 0 || strcmp(device, "cpu") != 0)
         return true;
-    orch_error_set(error, ORCH_ERROR_RECIPE,
-                   "set data_path: auto, or train on a machine with a GPU and device: cuda",
+    orch_error_set(error, ORCH_ERROR_RECIPE, "set data_path: auto",
                    "data_path: gpu needs a GPU, but this training runs on the CPU");
     return false;
 }
@@ -76,8 +75,7 @@ static bool parts_take_batches(const struct orch_training_parts *parts, GError *
     if ((!parts->feed && !parts->step) || parts->takes_gpu_batches)
         return true;
     orch_error_set(error, ORCH_ERROR_TRIAL, NULL,
-                   "this plugin makes its own batches or steps, for which the images must be in "
-                   "the CPU's memory");
+                   "this plugin needs the images in the CPU's memory");
     return false;
 }
 

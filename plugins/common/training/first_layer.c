@@ -19,8 +19,7 @@ bool orch_first_layer_check(const struct orch_training *t, const struct orch_net
 {
     if (!t->whiten)
         return true;
-    static const char HINT[] = "set whiten: false, or use a network of 'orch net ls' such as "
-                               "airbench, whose first layer is made for it";
+    static const char HINT[] = "set whiten: false, or use a network such as airbench";
     const struct orch_net_node *first = orch_first_layer(net);
     if (t->weights)
         orch_error_set(error, ORCH_ERROR_RECIPE, "leave out either 'whiten' or 'weights'",

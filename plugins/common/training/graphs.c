@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static const char HINT[] = "write graphs: auto, which uses CUDA graphs only where there is a GPU";
+static const char HINT[] = "write graphs: auto";
 
 static bool is_on(const struct orch_training *t)
 {

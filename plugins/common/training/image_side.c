@@ -74,8 +74,7 @@ bool orch_net_takes_side(const struct orch_net *net, int64_t side, GError **erro
         sizes[i] = size_of(net, node, sizes);
         if (sizes[i].h > 0 && sizes[i].w > 0)
             continue;
-        orch_error_set(error, ORCH_ERROR_RECIPE,
-                       "use larger images, or a network that ends in a pool over the whole image",
+        orch_error_set(error, ORCH_ERROR_RECIPE, "use larger images, or another network",
                        "network '%s' cannot take images of %dx%d: layer '%s' gets %dx%d values, "
                        "but is made for %dx%d",
                        net->name, (int)side, (int)side, node->name, (int)sizes[node->inputs[0]].h,

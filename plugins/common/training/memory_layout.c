@@ -120,11 +120,11 @@ static bool measure(const struct orch_session *s, const struct orch_torch_setup 
               subject_init(s, setup, true, &subjects[1], error) && time_both(subjects, error);
     if (ok) {
         *out_channels_last = subjects[1].best_s < FASTER * subjects[0].best_s;
-        orch_training_note(s->host,
-                           "memory layout: %s was faster (a step takes %.3g ms plain, %.3g ms "
-                           "channels-last); trials of this network on this device use it",
-                           *out_channels_last ? "channels-last" : "plain", 1e3 * subjects[0].best_s,
-                           1e3 * subjects[1].best_s);
+        orch_training_note(
+            s->host,
+            "memory layout: %s was faster (a step takes %.3g ms plain, %.3g ms channels-last)",
+            *out_channels_last ? "channels-last" : "plain", 1e3 * subjects[0].best_s,
+            1e3 * subjects[1].best_s);
     }
     subject_clear(&subjects[0]);
     subject_clear(&subjects[1]);

@@ -68,8 +68,7 @@ const char *orch_precision_caution(const struct orch_training *t, bool computes_
 {
     if (strcmp(t->precision, "bf16") != 0 || computes_bf16 || !stays_on_cpu(t, may_use_gpu))
         return NULL;
-    return "bf16 is several times slower than fp32 on this processor, which has no bf16 "
-           "instructions; 'precision: auto' takes the faster of the two";
+    return "bf16 is slow on this processor, which has no bf16 instructions: use 'precision: auto'";
 }
 
 void orch_precision_warn(const struct orch_training *t, const struct orch_host *host)

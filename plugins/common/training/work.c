@@ -50,7 +50,7 @@ static bool read_transforms(const struct orch_training *t, struct orch_transform
     }
     if (t->crop_pad || t->flip) {
         orch_error_set(error, ORCH_ERROR_RECIPE, "write both as transforms: [\"crop 4\", flip]",
-                       "crop_pad and flip cannot be used together with transforms");
+                       "parameters 'crop_pad' and 'flip' exclude 'transforms'");
         return false;
     }
     return orch_transforms_parse(t->transforms.items, t->transforms.count, side, side, out, error);
@@ -68,7 +68,7 @@ bool orch_work_transforms(const struct orch_training *t, struct orch_transforms 
             out->items[i].alternates = true;
             return true;
         }
-    orch_error_set(error, ORCH_ERROR_RECIPE, "set flip: true, or list flip in transforms",
+    orch_error_set(error, ORCH_ERROR_RECIPE, "set flip: true",
                    "flip_alternate does nothing, because the training images are not flipped");
     return false;
 }
@@ -101,11 +101,10 @@ bool orch_work_schedule(const struct orch_training *t, int64_t epochs, struct or
     if (!orch_schedule_milestones_parse(out, texts, t->milestones.count, &late, error))
         return false;
     if (late && late == t->milestones.count) {
-        orch_error_set(
-            error, ORCH_ERROR_RECIPE,
-            "write milestones in per cent, e.g. milestones: [30%, 60%, 90%], or train longer",
-            "milestones: all %zu learning-rate drops come after the last of %d epochs", late,
-            (int)epochs);
+        orch_error_set(error, ORCH_ERROR_RECIPE,
+                       "write milestones in per cent, e.g. milestones: [30%, 60%, 90%]",
+                       "milestones: all %zu learning-rate drops come after the last of %d epochs",
+                       late, (int)epochs);
         return false;
     }
     return true;
@@ -175,8 +174,7 @@ int orch_training_check(const struct orch_training *t, const struct orch_host *h
     ok = ok && orch_first_layer_check(t, net, &error) && orch_growth_check(t, net, &error);
     if (ok && t->feature_extractor && t->cache_features &&
         transforms.count > orch_work_normalisation(t).count) {
-        orch_error_set(&error, ORCH_ERROR_RECIPE,
-                       "set cache_features: false, or leave out crop_pad, flip and transforms",
+        orch_error_set(&error, ORCH_ERROR_RECIPE, "set cache_features: false",
                        "features that are computed once cannot be augmented");
         ok = false;
     }

@@ -88,10 +88,9 @@ static int gpu_memory_fits(struct kernel_trial *t)
         return ORCH_FAILED;
     if (bytes <= (double)free_bytes)
         return ORCH_OK;
-    g_autofree char *text =
-        g_strdup_printf("the arrays need %.1f GB, and %.1f GB of the card's memory are free; "
-                        "nothing was allocated: choose fewer rows",
-                        bytes / 1e9, (double)free_bytes / 1e9);
+    g_autofree char *text = g_strdup_printf(
+        "the arrays need %.1f GB, and %.1f GB of the card's memory are free: choose fewer rows",
+        bytes / 1e9, (double)free_bytes / 1e9);
     t->host->fail(t->host, text);
     return ORCH_SKIPPED;
 }

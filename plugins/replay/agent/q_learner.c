@@ -214,7 +214,7 @@ static bool prepare(struct orch_q_learner *q, const struct orch_q_batch *b, floa
     grade(q, b, out_errors, out);
     *out_diverged = !isfinite(out->loss);
     if (*out_diverged)
-        orch_error_set(error, ORCH_ERROR_TRIAL, "try a smaller 'lr', or a target network",
+        orch_error_set(error, ORCH_ERROR_TRIAL, "try a smaller 'lr'",
                        "the loss of update %" G_GINT64_FORMAT " is not finite", q->updates + 1);
     return !*out_diverged;
 }

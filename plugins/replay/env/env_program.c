@@ -109,9 +109,8 @@ static bool read_more(struct orch_env_program *p, int64_t until_us, GError **err
     if (ready < 0 && errno == EINTR)
         return true;
     if (ready <= 0)
-        return fail(p,
-                    "check that the program writes each answer at once (flush), or allow more time",
-                    error, "sent no answer within %g s", p->timeout_s);
+        return fail(p, "check that the program flushes each answer", error,
+                    "sent no answer within %g s", p->timeout_s);
     char block[65536];
     const ssize_t got = read(p->out, block, sizeof block);
     if (got < 0 && errno == EINTR)

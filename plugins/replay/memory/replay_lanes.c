@@ -44,7 +44,7 @@ static bool check_options(const struct orch_replay_options *o, GError **error)
     if (o->capacity / o->lanes > o->n_step + o->stack + 1)
         return true;
     orch_error_set(
-        error, ORCH_ERROR_RECIPE, "use a larger 'capacity', or fewer actors",
+        error, ORCH_ERROR_RECIPE, "use a larger 'capacity'",
         "replay buffer: %" G_GINT64_FORMAT
         " records of %d environments are too few for returns of %d steps with states of %d frames",
         o->capacity, o->lanes, o->n_step, o->stack);
@@ -103,10 +103,10 @@ static bool map_records(struct orch_replay *r, GError **error)
     if (!is_file && (int64_t)r->memory_bytes > there) {
         g_autofree char *needed = g_format_size(r->memory_bytes);
         g_autofree char *left = g_format_size((guint64)there);
-        orch_error_set(
-            error, ORCH_ERROR_RECIPE, "use a smaller 'capacity', or keep the records in a file",
-            "replay buffer: %" G_GINT64_FORMAT " records need %s, but only %s of memory are free",
-            r->options.capacity, needed, left);
+        orch_error_set(error, ORCH_ERROR_RECIPE, "use a smaller 'capacity'",
+                       "replay buffer: %" G_GINT64_FORMAT
+                       " records need %s, but only %s of memory are free",
+                       r->options.capacity, needed, left);
         return false;
     }
     const int fd = is_file ? open_file(r->options.file, r->memory_bytes, error) : -1;

@@ -98,7 +98,7 @@ bool orch_replay_sample(struct orch_replay *r, int64_t count, double beta,
 {
     const int64_t ready = look(r);
     if (count < 1 || ready < count) {
-        orch_error_set(error, ORCH_ERROR_TRIAL, "add steps first, or sample fewer",
+        orch_error_set(error, ORCH_ERROR_TRIAL, "sample fewer",
                        "replay buffer: %" G_GINT64_FORMAT
                        " steps cannot be sampled: there are only %" G_GINT64_FORMAT,
                        count, ready);

@@ -29,9 +29,7 @@ static double usd_per_hour(const struct scaling *s)
     if (s->params->price > 0)
         return ranks * s->params->price;
     if (slot->usd_per_hour <= 0 || s->is_on_gpu != (slot->gpus > 0)) {
-        orch_training_note(s->session->host,
-                           "no cost is computed, because no price of this %s is known; set "
-                           "'price', or add one to hardware.yaml ('orch gpu ls --help' shows how)",
+        orch_training_note(s->session->host, "no cost: no price of this %s is known; set 'price'",
                            device);
         return 0;
     }

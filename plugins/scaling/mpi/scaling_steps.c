@@ -63,8 +63,7 @@ struct orch_feed *orch_scaling_feed(void *ctx, const struct orch_session *sessio
         return NULL;
     const int64_t whole = options.batch * (int64_t)comm->ranks;
     if (session->train->count < whole) {
-        orch_error_set(error, ORCH_ERROR_TRIAL,
-                       "use a smaller 'batch', fewer 'workers' or more images",
+        orch_error_set(error, ORCH_ERROR_TRIAL, "use a smaller 'batch'",
                        "a step of all workers takes %d images, but there are only %d", (int)whole,
                        (int)session->train->count);
         return NULL;

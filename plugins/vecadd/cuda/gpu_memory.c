@@ -20,9 +20,7 @@ bool orch_vecadd_cuda_ok(const struct gpu_trial *t, cudaError_t status, const ch
     orch_cuda_error_text(text, sizeof text, what, status);
     const bool sticky = orch_cuda_error_is_sticky(status);
     orch_vecadd_fail(t->host, "%s%s", text,
-                     sticky ? "; the CUDA context is lost with it, so the trial ends here "
-                              "(compute-sanitizer finds the instruction)"
-                            : "");
+                     sticky ? "; compute-sanitizer finds the instruction" : "");
     return false;
 }
 
@@ -45,12 +43,10 @@ int orch_vecadd_gpu_memory_fits(const struct gpu_trial *t)
     if (bytes > (double)free_bytes)
         return orch_vecadd_skip(
             t->host,
-            "three arrays of %zu elements need %.1f GB, and %.1f of the card's %.1f GB are free; "
-            "nothing was allocated: choose fewer elements%s",
+            "three arrays of %zu elements need %.1f GB, and %.1f of the card's %.1f GB are free: "
+            "choose fewer elements%s",
             t->trial->count, bytes / 1e9, (double)free_bytes / 1e9, (double)total_bytes / 1e9,
-            orch_vecadd_is_managed(t) ? " (managed memory beyond the card's would be moved in and "
-                                        "out during the kernel, and no kernel would be timed)"
-                                      : "");
+            orch_vecadd_is_managed(t) ? ", also with managed memory" : "");
     return orch_memory_fits(bytes, "three arrays", "fewer elements", t->host) ? ORCH_OK
                                                                               : ORCH_FAILED;
 }

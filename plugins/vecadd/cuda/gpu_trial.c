@@ -84,8 +84,9 @@ static bool prepare_flush(struct gpu_trial *t)
         cudaMalloc(&scratch, sizeof(float)) != cudaSuccess) {
         (void)cudaGetLastError();
         (void)cudaFree(flush);
-        t->host->note(t->host, "the GPU's cache was not emptied, for lack of memory: samples may "
-                               "have found their data in the cache");
+        t->host->note(
+            t->host,
+            "too little memory to empty the GPU's cache: samples may have found their data in it");
         return true;
     }
     t->flush = flush;
@@ -140,7 +141,7 @@ static bool open_device(struct gpu_trial *t)
     if (!t->clock)
         t->host->note(
             t->host,
-            "the GPU's clocks are unknown (no NVML), so no sample was left out for a low clock");
+            "without NVML the GPU's clocks are unknown, so no sample was left out for a low clock");
     t->host->result(t->host, "thread_count",
                     orch_vecadd_grid_threads(t->trial->scenario, t->trial->count));
     return true;
@@ -167,9 +168,8 @@ int orch_vecadd_gpu_run(const struct vecadd_trial *trial, const struct orch_host
     if (!orch_cuda_devices(reason, sizeof reason))
         return orch_vecadd_skip(host, "%s", reason);
     if (trial->memory >= VECADD_MANAGED_PREFETCH && !orch_cuda_has_managed_prefetch(t.device))
-        return orch_vecadd_skip(
-            host, "no concurrent managed access: this GPU (Kepler or Maxwell, or another system "
-                  "than Linux) has neither prefetch nor advice; choose memory: managed");
+        return orch_vecadd_skip(host,
+                                "this GPU has neither prefetch nor advice; choose memory: managed");
     if (trial->memory == VECADD_MANAGED &&
         !orch_cuda_attribute(cudaDevAttrManagedMemory, t.device, 1))
         return orch_vecadd_skip(host, "this GPU has no managed memory");
