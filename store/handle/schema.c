@@ -329,8 +329,7 @@ bool orch_store_rename(struct orch_store *store, const struct store_migrations *
 {
     if (sqlite3_db_readonly(store->db, "main") == 1) {
         orch_error_set(error, ORCH_ERROR_STORE, "copy the store to a folder that you may write to",
-                       "cannot read store '%s': it must be brought up to date first",
-                       store->path);
+                       "cannot read store '%s': it must be brought up to date first", store->path);
         return false;
     }
     bool readonly = store->readonly; /* a reader may write the file, too, for this alone */
