@@ -183,7 +183,7 @@ static const char *take_header(struct reader *reader, const char *line, size_t l
     reader->names = g_ptr_array_new();
     split(reader->header, length, reader->separator, reader->names);
     reader->step_column = find_step(reader->names);
-    return is_header(reader->names) ? NULL : "its first line holds no names of columns";
+    return is_header(reader->names) ? NULL : "its first line has no column names";
 }
 
 /* Takes the complete line. Returns NULL, or why nothing more is read. */

@@ -33,7 +33,7 @@ static const char *take_part(struct reader *reader, uint8_t type, const uint8_t 
     if (type <= 2)
         g_byte_array_set_size(reader->whole, 0);
     else if (!reader->is_open)
-        return "a part of a record stands without its begin";
+        return "a record has no beginning";
     if (reader->whole->len + length > RECORD_BYTES_MAX)
         return "a record is larger than 64 MiB";
     g_byte_array_append(reader->whole, bytes, (guint)length);

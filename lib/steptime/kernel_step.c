@@ -31,8 +31,8 @@
 
 const char *orch_kernel_model_source(void)
 {
-    return "70,000 public measurements of single kernels in fp32 on 7 boards of 6 chips; tensor "
-           "cores from trainings of MPT (on A100) and BERT (on 9 GPUs)";
+    return "70,000 public measurements of single kernels in fp32 on 7 GPUs; tensor cores from "
+           "trainings of MPT (on A100) and BERT (on 9 GPUs)";
 }
 
 double orch_kernel_model_error(const struct orch_kernel_model *model)

@@ -198,7 +198,7 @@ static void judge(struct intake *intake, const char *root, struct orch_change *c
         if (change->is_dirty_submodule) {
             intake->has_hidden_change = true;
             orch_left_out_add(intake->left_out, change->path,
-                              g_strdup("submodule with changes that are not committed in it"));
+                              g_strdup("submodule with uncommitted changes"));
         }
         return;
     }
@@ -235,10 +235,10 @@ static void apply_limits(struct intake *intake, struct orch_change *change)
         return;
     if (intake->file_count >= limits->file_count) {
         leave_out(intake, change,
-                  g_strdup_printf("beyond %u files that are not committed", limits->file_count));
+                  g_strdup_printf("more than %u files are not committed", limits->file_count));
     } else if (change->bytes > limits->total_bytes - intake->total_bytes) {
         g_autofree char *total = orch_bytes_format(limits->total_bytes);
-        leave_out(intake, change, g_strdup_printf("beyond %s that are not committed", total));
+        leave_out(intake, change, g_strdup_printf("more than %s are not committed", total));
     } else {
         intake->file_count++;
         intake->total_bytes += change->bytes;

@@ -341,7 +341,7 @@ static bool check_entries(const GPtrArray *entries, const char *tree, GError **e
             continue;
         orch_error_set(
             error, ORCH_ERROR_IO, "do not trust this tree",
-            "tree '%s' holds the path '%s', which is outside its folder; nothing was written", tree,
+            "tree '%s' has the path '%s', which is outside its folder; nothing was written", tree,
             entry->path);
         return false;
     }

@@ -33,8 +33,8 @@ static const struct orch_param PARAMS[] = {
                       .help = "factor of the learning rate for each layer group, e.g. [0.1, 1]"),
     ORCH_TRAINING_ROW(struct detect_params, dataset, ORCH_STRING, .label = "dataset",
                       .def = "fashion-scenes",
-                      .help = "fashion-scenes (clothes on textures), synthetic (rectangles), "
-                              "voc2007, open-images, or a folder laid out as one of these"),
+                      .help = "fashion-scenes, synthetic, voc2007, open-images, or a folder in the "
+                              "format of Pascal VOC or Open Images"),
     ORCH_TRAINING_ROW(
         struct detect_params, data_root, ORCH_PATH, .label = "data folder",
         .flags = ORCH_PARAM_OPTIONAL | ORCH_PARAM_NEUTRAL,

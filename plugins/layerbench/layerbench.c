@@ -208,8 +208,7 @@ static const struct orch_metric METRICS[] = {
      .label = "roofline time",
      .min = "0",
      .unit = "ms",
-     .help = "by_layer: sum over the layers of operations over peak_gflop_s, or bytes over "
-             "peak_gbyte_s where that is longer"},
+     .help = "by_layer: time of the layers at the peak rate, or at the peak bandwidth if longer"},
     {.name = "ppp",
      .label = "PPP",
      .better = ORCH_BETTER_MAX,

@@ -31,9 +31,8 @@ static bool nodes_are_in_order(const Onnx__GraphProto *graph, const char *path, 
             g_autofree char *type = orch_onnx_text_clean(node->op_type);
             g_autofree char *value = orch_onnx_text_clean(node->input[j]);
             orch_error_set(error, ORCH_ERROR_RECIPE, EXPORT,
-                           "'%s': node %zu (%s) uses '%s', which no earlier node makes: the graph "
-                           "has a cycle, or its nodes are out of order",
-                           path, i, type, value);
+                           "'%s': node %zu (%s) uses '%s', which no earlier node makes", path, i,
+                           type, value);
             return false;
         }
         for (size_t j = 0; j < node->n_output; j++)

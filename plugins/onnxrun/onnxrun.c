@@ -169,7 +169,7 @@ static const struct orch_metric METRICS[] = {
      .min = "0",
      .max = "1",
      .better = ORCH_BETTER_MAX,
-     .help = "mean average precision of a detector on samples with objects (VOC 2007, IoU 0.5)"},
+     .help = "mean average precision of a detector (VOC 2007, IoU 0.5)"},
     DIFFERENCES(ORCH_SAMPLE_RANDOM, "random inputs"),
     DIFFERENCES(ORCH_SAMPLE_REAL, "images"),
 };

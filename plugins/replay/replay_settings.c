@@ -114,8 +114,7 @@ bool orch_replay_settings_check(const struct replay_params *p, GError **error)
                       "a batch has more steps than the replay buffer holds (batch > capacity)");
     if (p->capacity / (p->envs * MAX(p->actors, 1)) <= p->n_step + p->frame_stack + 1)
         return refuse(error, "raise 'capacity'",
-                      "capacity / (envs x actors), the number of steps kept of each environment, "
-                      "must exceed n_step + frame_stack by more than 1");
+                      "capacity / (envs x actors) must be at least n_step + frame_stack + 2");
     if (p->learning_starts > p->capacity || p->learning_starts >= p->steps)
         return refuse(error, "lower learning_starts",
                       "'learning_starts' must be at most 'capacity' and below 'steps'");

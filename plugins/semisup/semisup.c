@@ -126,8 +126,8 @@ static const char *const RESAMPLINGS[] = {"natural", "square_root", "uniform", N
 
 static const struct orch_param PARAMS[] = {
     PARAM(supervision, ORCH_ENUM, .label = "supervision", .def = "semi", .choices = SUPERVISIONS,
-          .help = "pre-training: semi on a teacher's selection, weak on noisy labels, labels on "
-                  "the labelled images"),
+          .help = "pre-train on a teacher's selection (semi), on noisy labels (weak), or on the "
+                  "labelled images (labels)"),
     PARAM(labelled, ORCH_INT, .label = "labelled", .def = "20", .min = "1", .unit = "images",
           .help = "labelled images of each class"),
     PARAM(unlabelled, ORCH_INT, .label = "unlabelled", .def = "0", .min = "0", .unit = "images",

@@ -52,7 +52,7 @@ static const struct orch_param PARAMS[] = {
     ORCH_PARAM(struct params, classes, ORCH_INT, .label = "classes", .def = "0", .min = "0",
                .help = "outputs of the classifier; 0: the network's own"),
     ORCH_PARAM(struct params, gpu, ORCH_STRING, .label = "GPU", .def = "K80",
-               .help = "GPU of a worker, as 'orch gpu ls' has it, for the time of computing"),
+               .help = "GPU of a worker ('orch gpu ls'), for the time of computing"),
     ORCH_PARAM(struct params, precision, ORCH_STRING, .label = "precision", .def = "fp32",
                .help = "precision of computing: fp32, fp32-ieee, tf32, fp16, bf16"),
     ORCH_PARAM(

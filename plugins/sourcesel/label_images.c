@@ -202,10 +202,8 @@ static void note_labels(const struct labelling *l)
     const struct sourcesel_params *p = l->s->params;
     orch_training_note(
         l->session->host,
-        "pseudo-labels '%s': %u ordered triples of %d sources with at least %d images each; the "
-        "distance is KL(image || source) of %d features, normalised, with epsilon %g",
-        p->labels, l->labels->triples->len, l->means.count, (int)p->min_images, (int)l->means.width,
-        p->epsilon);
+        "pseudo-labels '%s': %u ordered triples of %d sources with at least %d images each",
+        p->labels, l->labels->triples->len, l->means.count, (int)p->min_images);
 }
 
 static bool label_pool(struct labelling *l, GError **error)

@@ -86,8 +86,7 @@ static const struct orch_metric METRICS[] = {
      .help = "share of the learners' time in which they wait for the server or for each other"},
     {.name = "max_lead",
      .label = "largest lead",
-     .help = "largest number of gradients that a learner was ahead of the slowest when it read "
-             "weights"},
+     .help = "largest number of gradients by which a learner was ahead of the slowest"},
     {.name = "staleness",
      .label = "staleness",
      .step_unit = "update",

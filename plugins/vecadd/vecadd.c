@@ -152,10 +152,8 @@ static int check(const void *params, const struct orch_host *host)
     if (is_cpu)
         orch_no_effect(host, of_gpu);
     if (is_cpu && strcmp(p->memory, "pageable") != 0)
-        return orch_vecadd_fail(
-            host,
-            "memory: '%s' has no effect on scenario '%s'; leave it out, or choose a gpu scenario",
-            p->memory, p->scenario);
+        return orch_vecadd_fail(host, "memory: '%s' needs a gpu scenario, not '%s'", p->memory,
+                                p->scenario);
     return ORCH_OK;
 }
 

@@ -115,8 +115,7 @@ static bool compare_tables(struct orch_store *ours, struct orch_store *theirs, G
         else
             orch_error_set(error, ORCH_ERROR_STORE,
                            orch_store_check_shape(theirs, store_migrations.before, NULL)
-                               ? "open the store once with this version on its own machine ('orch "
-                                 "ls --db FILE' does)"
+                               ? "run 'orch ls --db FILE' with this version on the store's machine"
                                : "ask for a copy made by 'orch db backup'",
                            "cannot read store '%s': its table '%s' differs from orch's schema",
                            theirs->path, TABLES[i]);

@@ -153,10 +153,8 @@ static void check_object(struct orch_store *store, const char *sha256, GPtrArray
     if (!orch_file_sha256(path, computed, NULL, &problem))
         add_problem(out, problem);
     else if (strcmp(computed, sha256) != 0)
-        add_finding(out,
-                    "artifact %s: its contents have digest %.12s; delete the file: a later run "
-                    "makes it anew",
-                    path, computed);
+        add_finding(out, "artifact %s: its contents have digest %.12s; delete this file", path,
+                    computed);
 }
 
 static void check_objects(struct orch_store *store, GPtrArray *out)

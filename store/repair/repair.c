@@ -104,8 +104,7 @@ bool orch_salvage_file(struct orch_store *into, const char *path, bool is_first,
         g_auto(GStrv) lines = g_strsplit(problem ? problem->message : "damaged", "\n", 2);
         add_source_note(salvage, path, 0, lines[0]);
         if (is_first)
-            g_ptr_array_add(salvage->lost,
-                            g_strdup("all that only this file had: the file cannot be read"));
+            g_ptr_array_add(salvage->lost, g_strdup("the data of this file: it cannot be read"));
     }
     g_clear_error(&problem);
     if (is_first)

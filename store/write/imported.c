@@ -243,9 +243,9 @@ static GPtrArray *labels_of(struct orch_imported_run *run, const char *what, con
         g_hash_table_insert(numbers, g_strdup(plain), GUINT_TO_POINTER(n));
         g_hash_table_add(taken, labels->pdata[i]);
         if (strcmp(plain, labels->pdata[i]) != 0)
-            orch_imported_note(
-                run, "its %s '%s' is stored as '%s', because another one is stored as '%s'", what,
-                (const char *)names->pdata[i], (const char *)labels->pdata[i], plain);
+            orch_imported_note(run, "its %s '%s' is stored as '%s': the name '%s' is taken", what,
+                               (const char *)names->pdata[i], (const char *)labels->pdata[i],
+                               plain);
     }
     return labels;
 }

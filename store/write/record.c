@@ -32,8 +32,8 @@ static bool compare_with_stored(struct orch_store *store, const struct orch_reco
         return drop_active(store, record->key, error);
     orch_error_set(error, ORCH_ERROR_STORE,
                    "a finished run cannot change: record it under a new key",
-                   "cannot record run '%s' in store '%s': a run with this key and digest %.12s is "
-                   "stored, and the new digest is %.12s",
+                   "cannot record run '%s' in store '%s': it is stored with digest %.12s, but its "
+                   "new digest is %.12s",
                    record->key, store->path, stored, written.digest);
     return false;
 }

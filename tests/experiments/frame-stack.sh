@@ -44,4 +44,4 @@ for kind, one, all_ in (("list", 8, 24), ("planes", 24, 96)):
 P
 printf 'format: 1\nrecipe: b\nexperiments:\n  b: { plugin: replay, with: { frame_stack: 40, capacity: 300, batch: 8, learning_starts: 10 } }\n' >b.recipe
 fails 2 orch run b.recipe -q
-says 'must exceed n_step + frame_stack'
+says 'must be at least n_step + frame_stack + 2'

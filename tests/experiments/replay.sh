@@ -54,7 +54,7 @@ refuses 'capacity: 0' 'capacity'
 refuses 'capacity: 32, batch: 64, learning_starts: 10' 'a batch has more steps than the replay buffer holds'
 refuses 'capacity: 1000, learning_starts: 2000' "'learning_starts' must be at most 'capacity'"
 refuses 'steps: 500' "'learning_starts' must be at most 'capacity' and below 'steps'"
-refuses 'envs: 50, capacity: 100, batch: 8, learning_starts: 10' 'must exceed n_step'
+refuses 'envs: 50, capacity: 100, batch: 8, learning_starts: 10' 'must be at least n_step'
 refuses 'agent: tabular' "agent 'tabular' needs an environment with numbered states"
 refuses 'environment: pong' "unknown environment 'pong' (known: cartpole"
 refuses 'net: "mlp:0"' "'0' is not a size"

@@ -32,8 +32,8 @@ grep -q '^optimizer sgd frozen 1 rates 0$' "$TINY_TORCH_LOG" || _fail "mode feat
 run_of feature
 same "$(json results.trained_params)" 18.0 'parameters of the head'
 same "$(json results.class_count)" 2.0
-has 'features of each image only once'
-has 'the head is new (2 tensors of other shape'
+has 'features of each training image once'
+has 'the head is new'
 run_of scratch
 has_not 'taken from the base network'
 

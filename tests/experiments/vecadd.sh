@@ -66,7 +66,7 @@ fails 1 orch run v.recipe large -q
 says 'GB of the machine'
 says 'are free for this trial: choose fewer elements'
 fails 2 orch run v.recipe add -q -s memory=pinned
-says "memory: 'pinned' has no effect on scenario 'cpu_1'"
+says "memory: 'pinned' needs a gpu scenario, not 'cpu_1'"
 fails 2 orch run v.recipe add -q -s elements=-1
 fails 2 orch run v.recipe add -q -s scenario=gpu_grids
 says "gpu_grid"

@@ -130,7 +130,7 @@ open("ml/1/meta.yaml", "w").write("name: e\n"); open("ml/1/r/meta.yaml", "w").wr
 open("ml/1/r/metrics/loss", "w").write("\n" * 20000000 + "1700000000000 0.5 1\n")
 P
 ok timeout 300 orch import --runs w
-says 'a part of a record stands without its begin'
+says 'a record has no beginning'
 (
     ulimit -v 400000
     exec timeout 300 orch import --runs ml

@@ -579,7 +579,7 @@ static void test_wrong_parts(void **state)
     struct found found = read_log(log);
     assert_int_equal(found.runs->len, 0);
     assert_non_null(
-        strstr(found.warnings->pdata[0], "a part of a record stands without its begin"));
+        strstr(found.warnings->pdata[0], "a record has no beginning"));
     found_clear(&found);
     g_byte_array_unref(log);
 }

@@ -32,7 +32,7 @@ static void reads_small_files(void **state)
          "epoch@10=0\nv@10=1\nepoch@10=0\nv@10=2\n", NULL},
         {&ORCH_LOGGER_CSV, "episode,timestep,reward\n3,800,21.5\n",
          "episode@800=3\nreward@800=21.5\n", NULL},
-        {&ORCH_LOGGER_CSV, "1,2\n3,4\n", "", "its first line holds no names of columns"},
+        {&ORCH_LOGGER_CSV, "1,2\n3,4\n", "", "its first line has no column names"},
         {&ORCH_LOGGER_CSV, "step,a\n1,2\n2,\"3", "a@1=2\n", "a quoted field at its end is cut off"},
         {&ORCH_LOGGER_JSON_LINES,
          "{\"step\": 3, \"a\": 1, \"b\": {\"c\": 2}, \"t\": \"x\", \"ok\": true}\nwords\n"

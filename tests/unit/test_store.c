@@ -185,7 +185,7 @@ static void test_recording_twice(void **state)
     fixture_record(&other, FIXTURE_KEY, &points);
     other.state = "failed";
     assert_fails(orch_store_record(store, &other, error), ORCH_ERROR_STORE,
-                 "with this key and digest");
+                 "it is stored with digest");
     assert_true(count("SELECT count(*) FROM run") == 1);
     assert_true(count("SELECT count(*) FROM metric") == 6);
 }

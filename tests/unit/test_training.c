@@ -247,9 +247,8 @@ static void test_weights_begin_a_training(void **state)
     recorder_init(&r);
     t.classes = (struct orch_list){3, classes};
     assert_int_equal(recorder_train(&r, &t, NULL), ORCH_OK);
-    assert_non_null(strstr(
-        r.notes->str, "2 tensors were taken from the base network; the head is new (2 tensors of "
-                      "other shape, 0 missing, 0 left over)"));
+    assert_non_null(
+        strstr(r.notes->str, "2 tensors were taken from the base network; the head is new"));
     recorder_clear(&r);
     t.net = "mlp:12";
     training_fixture_fails(&t, ORCH_FAILED, "the weights do not fit network 'mlp:12': ");
@@ -267,8 +266,8 @@ static void test_features_computed_once(void **state)
     recorder_init(&each);
     t.feature_extractor = t.cache_features = true;
     assert_int_equal(recorder_train(&once, &t, NULL), ORCH_OK);
-    assert_non_null(strstr(once.notes->str,
-                           "the frozen layers computed the 10 features of each image only once"));
+    assert_non_null(strstr(
+        once.notes->str, "the frozen layers computed the 10 features of each training image once"));
     assert_true(fabs(recorder_result(&once, "trained_params") - 110) < 1e-12);
     assert_true(recorder_result(&once, "feature_time") >= 0);
     t.cache_features = false;

@@ -459,7 +459,7 @@ static void test_limits(void **state)
     struct orch_vcs *vcs = open_in(dir);
     struct orch_source *source = capture_within(vcs, &limits);
     assert_string_equal(why_left_out(source, "big"), "larger than 32 B");
-    assert_string_equal(why_left_out(source, "m3"), "beyond 46 B that are not committed");
+    assert_string_equal(why_left_out(source, "m3"), "more than 46 B are not committed");
     assert_int_equal(source->left_out->len, 2);
     assert_true(tree_has(dir, source->tree, "m2"));
     assert_false(tree_has(dir, source->tree, "big"));
@@ -468,7 +468,7 @@ static void test_limits(void **state)
     const struct orch_capture_limits few = {
         .file_bytes = 1000, .total_bytes = 1000, .file_count = 2};
     source = capture_within(vcs, &few);
-    assert_string_equal(why_left_out(source, "m2"), "beyond 2 files that are not committed");
+    assert_string_equal(why_left_out(source, "m2"), "more than 2 files are not committed");
     assert_int_equal(source->left_out->len, 3);
     assert_true(tree_has(dir, source->tree, "m1"));
     orch_source_free(source);

@@ -69,8 +69,8 @@ static void report_link(const struct orch_host *host, const struct orch_alpha_be
 {
     if (!orch_alpha_beta_has_latency(fit)) {
         g_autofree char *note =
-            g_strdup_printf("no latency and no bandwidth: the fit misses the measured times by "
-                            "%.0f %% on average, but at most %.0f %% is accepted",
+            g_strdup_printf("no latency and no bandwidth: the fit is off by %.0f %% on average, "
+                            "and at most %.0f %% is accepted",
                             100 * fit->error, 100 * ORCH_ALPHA_BETA_ERROR_MOST);
         host->note(host, note);
         return;

@@ -59,9 +59,7 @@ bool orch_prior_spec_of_outputs(int image_size, const struct orch_output_shape *
     }
     if (!is_fine) {
         orch_error_set(error, ORCH_ERROR_RECIPE, "'orch net ls' has detectors, such as ssd-small",
-                       "the %d outputs are not those of a detector of %d classes: for each square "
-                       "feature map it has one with 4 and one with %d channels per prior box",
-                       count, classes, classes);
+                       "the %d outputs are not those of a detector of %d classes", count, classes);
         return false;
     }
     while (maps > SIZES[rule].maps)

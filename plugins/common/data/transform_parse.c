@@ -47,9 +47,9 @@ static char *set_erase(struct orch_transform *out, const struct values *v)
     if (of[0] < 0 || of[0] > 1)
         return g_strdup_printf("the probability %g is not between 0 and 1", of[0]);
     if (of[1] < 0 || of[2] > 1 || of[1] > of[2])
-        return g_strdup_printf("the shares of the area %g and %g are not between 0 and 1, the "
-                               "least first",
-                               of[1], of[2]);
+        return g_strdup_printf(
+            "the shares of the area %g and %g are not an ascending pair between 0 and 1", of[1],
+            of[2]);
     if (of[3] <= 0 || of[3] > of[4])
         return g_strdup_printf("the aspects %g and %g are not above 0, the least first", of[3],
                                of[4]);

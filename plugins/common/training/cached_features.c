@@ -81,11 +81,10 @@ struct orch_features *orch_features_compute(const struct orch_session *s, GError
         orch_features_free(f);
         return NULL;
     }
-    orch_training_note(
-        s->host,
-        "the frozen layers computed the %d features of each image only once (%.2f s for the "
-        "training images); epoch_time counts the head alone, training_time counts both",
-        (int)f->width, f->seconds);
+    orch_training_note(s->host,
+                       "the frozen layers computed the %d features of each training image once, in "
+                       "%.2f s; training_time includes this time, epoch_time does not",
+                       (int)f->width, f->seconds);
     s->host->result(s->host, "feature_time", f->seconds);
     return f;
 }

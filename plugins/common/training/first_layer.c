@@ -32,10 +32,9 @@ bool orch_first_layer_check(const struct orch_training *t, const struct orch_net
     else if (first->out_channels > 2 * first->in_channels * first->kernel_h * first->kernel_w)
         orch_error_set(error, ORCH_ERROR_RECIPE, HINT,
                        "whiten: '%s' of network '%s' has %d filters, but patches of %dx%dx%d "
-                       "values have %d principal components, which give at most %d filters",
+                       "values give at most %d filters",
                        first->name, t->net, (int)first->out_channels, (int)first->in_channels,
                        first->kernel_h, first->kernel_w,
-                       (int)first->in_channels * first->kernel_h * first->kernel_w,
                        2 * (int)first->in_channels * first->kernel_h * first->kernel_w);
     else
         return true;

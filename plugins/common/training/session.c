@@ -119,11 +119,8 @@ static bool load_weights(struct orch_session *s, GError **error)
     bool ok =
         weights && orch_torch_state_load(s->torch, s->model, s->net, weights, true, &report, error);
     if (ok && (report.missing->len || report.mismatched->len || report.extra->len))
-        orch_training_note(s->host,
-                           "%zu tensors were taken from the base network; the head is new (%u "
-                           "tensors of other shape, %u missing, %u left over)",
-                           report.loaded, report.mismatched->len, report.missing->len,
-                           report.extra->len);
+        orch_training_note(s->host, "%zu tensors were taken from the base network; the head is new",
+                           report.loaded);
     orch_torch_load_report_clear(&report);
     orch_weights_free(weights);
     return ok;
