@@ -41,7 +41,7 @@ ok orch import --runs mlruns
 same "$(points loss)" '0:1 1:inf 2:-inf 3:nan 4:inf'
 same "$(params)" 'big="12345678901234567890" commit="72225e2" count=64 flag=true lr=0.1 minus=-3 one=1.0 plus="+5" small=1e-05 under="1_000" version="1.10" zip="00123"'
 same "$(points val_loss) $(points val_loss_2)" '0:2 0:1'
-says "its metric 'val loss' is stored as 'val_loss_2', because another one is stored as 'val_loss'"
+says "its metric 'val loss' is stored as 'val_loss_2': the name 'val_loss' is taken"
 ok orch import --runs mlruns/105667358367797464
 says '0 runs added, 1 already in the store'
 ok orch import --runs $run
