@@ -578,8 +578,7 @@ static void test_wrong_parts(void **state)
     put_record(log, 4, history_of(1, "loss", "0.5"));
     struct found found = read_log(log);
     assert_int_equal(found.runs->len, 0);
-    assert_non_null(
-        strstr(found.warnings->pdata[0], "a record has no beginning"));
+    assert_non_null(strstr(found.warnings->pdata[0], "a record has no beginning"));
     found_clear(&found);
     g_byte_array_unref(log);
 }

@@ -137,7 +137,8 @@ static void test_data_path_of_plugins(void **state)
         recorder_init(&r);
         assert_int_equal(recorder_train(&r, &t, &parts), ORCH_OK);
         assert_int_equal(recorder_result(&r, "gpu_data_path"), takes);
-        assert_int_equal(strstr(r.notes->str, "needs the images in the CPU's memory") == NULL, takes);
+        assert_int_equal(strstr(r.notes->str, "needs the images in the CPU's memory") == NULL,
+                         takes);
         recorder_clear(&r);
     }
     g_unsetenv("TINY_TORCH_CUDA");
