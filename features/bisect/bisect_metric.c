@@ -12,8 +12,8 @@ bool orch_bisect_metric_direct(struct orch_bisect_metric *metric, bool min, bool
                                GError **error)
 {
     if (min && max) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "give one of the two options",
-                       "options '--min' and '--max' cannot be combined");
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two options",
+                       "option '--min' excludes '--max'");
         return false;
     }
     metric->is_declared = min || max;

@@ -10,8 +10,7 @@ static bool split(const char *range, char **out_good, char **out_bad, GError **e
 {
     const char *dots = strstr(range, "..");
     if (!dots || dots == range || dots[2] == '.') {
-        orch_error_set(error, ORCH_ERROR_USAGE,
-                       "for example v1.0..HEAD: the metric was good at v1.0 and is worse at HEAD",
+        orch_error_set(error, ORCH_ERROR_USAGE, "for example v1.0..HEAD",
                        "'%s' is not of the form GOOD..BAD", range);
         return false;
     }
@@ -45,9 +44,8 @@ static bool is_ancestor(struct orch_workspace *workspace, const char *good, cons
         return false;
     }
     g_autofree char *hint =
-        common ? g_strdup_printf("their newest common ancestor is %.8s: if the metric is good "
-                                 "there, %.8s..%s",
-                                 common, common, names[1])
+        common ? g_strdup_printf("if the metric is good at their common ancestor: %.8s..%s", common,
+                                 names[1])
                : g_strdup("give two commits of one history");
     orch_error_set(error, ORCH_ERROR_USAGE, hint,
                    "good commit '%s' and bad commit '%s' are on different branches", names[0],

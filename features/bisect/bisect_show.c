@@ -24,7 +24,7 @@ static char *cost_text(const struct orch_bisect *bisect, double device_s)
     return money ? g_strdup_printf("%s, %s", time, money) : g_steal_pointer(&time);
 }
 
-/* "5 of 12 commits hold 95 %, most of it 3f2a91c0 (62 %)". */
+/* "5 of 12 commits left, most likely 3f2a91c0 (probability 62 %)". */
 static char *left_text(const struct orch_bisect *bisect)
 {
     enum orch_change_verdict verdict = bisect->turn.verdict;
@@ -32,11 +32,12 @@ static char *left_text(const struct orch_bisect *bisect)
     const struct orch_change_range *likely = &bisect->turn.range;
     if (verdict == ORCH_CHANGE_ENDS || verdict == ORCH_CHANGE_NONE ||
         verdict == ORCH_CHANGE_UNKNOWN)
-        return g_strdup_printf("good and bad differ (%.0f %%)", 100 * (1 - bisect->posterior.none));
+        return g_strdup_printf("good and bad differ (probability %.0f %%)",
+                               100 * (1 - bisect->posterior.none));
     struct orch_change_range range = orch_change_credible(&bisect->posterior, bisect->request.sure);
     size_t width = range.last - range.first + 1;
-    return g_strdup_printf("%zu of %zu commit%s left (%.0f %%), most likely %.8s (%.0f %%)", width,
-                           commits, orch_plural(commits), 100 * range.probability,
+    return g_strdup_printf("%zu of %zu commit%s left, most likely %.8s (probability %.0f %%)",
+                           width, commits, orch_plural(commits),
                            bisect->commits.rows[likely->last].is->commit,
                            100 * likely->probability);
 }
@@ -158,8 +159,8 @@ static void print_sides(const struct orch_bisect *bisect, const struct orch_bise
     if (change)
         orch_cli_print_line("  change: %s", change);
     if (answer->misfit_p < MISFIT_LEAST)
-        orch_cli_print_line("  a single change does not explain the values (p %.2g): commits of "
-                            "one side differ, so narrow the range to find the other changes",
+        orch_cli_print_line("  a single change does not explain the values (p %.2g): narrow "
+                            "GOOD..BAD to find the others",
                             answer->misfit_p);
 }
 
@@ -195,19 +196,17 @@ static void print_no_difference(const struct orch_bisect *bisect,
     double gain = orch_bisect_metric_is_max(&bisect->metric) ? answer->change : -answer->change;
     bool is_better = gain > answer->high - answer->low;
     if (is_better)
-        orch_cli_print_line("'%s' is better at the bad commit than at the good one, if %s values "
-                            "are better (%s says the opposite)",
-                            name, orch_bisect_metric_is_max(&bisect->metric) ? "higher" : "lower",
+        orch_cli_print_line("'%s' is better at the bad commit than at the good one; if %s values "
+                            "are better, add %s",
+                            name, orch_bisect_metric_is_max(&bisect->metric) ? "lower" : "higher",
                             orch_bisect_metric_is_max(&bisect->metric) ? "--min" : "--max");
     else if (bisect->turn.verdict == ORCH_CHANGE_NONE)
-        orch_cli_print_line("the ends do not differ in '%s' beyond noise, so the commits between "
-                            "them were not searched",
+        orch_cli_print_line("'%s' does not differ between the good and the bad commit beyond noise",
                             name);
     else
-        orch_cli_print_line(
-            "the ends do not differ in '%s' beyond the noise of %d runs each, so the commits "
-            "between them were not searched; --repeat-at-most allows more runs",
-            name, bisect->request.repeat_most);
+        orch_cli_print_line("'%s' does not differ between the good and the bad commit beyond the "
+                            "noise of %d runs each; --repeat-at-most allows more runs",
+                            name, bisect->request.repeat_most);
 }
 
 static void print_open(const struct orch_bisect *bisect, const struct orch_bisect_answer *answer)
@@ -215,15 +214,15 @@ static void print_open(const struct orch_bisect *bisect, const struct orch_bisec
     const struct orch_change_range *range = &answer->range;
     size_t width = range->last - range->first + 1;
     if (bisect->turn.verdict == ORCH_CHANGE_ENDS)
-        orch_cli_print_line(
-            "not decided: whether the ends differ in '%s' is not known yet (probability %.0f %%)",
-            bisect->metric.name, 100 * (1 - bisect->posterior.none));
+        orch_cli_print_line("not decided: '%s' differs between the good and the bad commit with a "
+                            "probability of %.0f %%",
+                            bisect->metric.name, 100 * (1 - bisect->posterior.none));
     else
-        orch_cli_print_line(
-            "not decided: %zu commit%s with a probability of %.0f %%, most likely %.8s (%.0f %%)",
-            width, orch_plural((unsigned)width), 100 * range->probability,
-            bisect->commits.rows[bisect->turn.range.last].is->commit,
-            100 * bisect->turn.range.probability);
+        orch_cli_print_line("not decided: the culprit is among %zu commit%s (probability %.0f %%), "
+                            "most likely %.8s (%.0f %%)",
+                            width, orch_plural((unsigned)width), 100 * range->probability,
+                            bisect->commits.rows[bisect->turn.range.last].is->commit,
+                            100 * bisect->turn.range.probability);
     if (bisect->turn.verdict != ORCH_CHANGE_ENDS)
         print_range(bisect, range);
 }
@@ -268,9 +267,9 @@ static void print_cost(const struct orch_bisect *bisect, const struct orch_bisec
                         bisect->data.left_out ? "; times that other programs disturbed are left out"
                                               : "");
     if (answer->skipped)
-        orch_cli_print_line(
-            "%zu commit%s skipped: the command does not end well there, or prints no '%s'",
-            answer->skipped, answer->skipped == 1 ? " was" : "s were", bisect->metric.name);
+        orch_cli_print_line("%zu commit%s skipped: the command fails there, or prints no '%s'",
+                            answer->skipped, answer->skipped == 1 ? " was" : "s were",
+                            bisect->metric.name);
 }
 
 static void print_hints(const struct orch_bisect *bisect, const struct orch_bisect_answer *answer)

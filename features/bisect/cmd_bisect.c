@@ -31,7 +31,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct bisect_options, deadline, TEXT, "deadline", .value = "TIME",
                 .help = "start no run that would end after TIME (18:00, 2h, 2026-11-21T18:00)"),
     ORCH_OPTION(struct bisect_options, price, TEXT, "price", .value = "USD",
-                .help = "price of a device hour, for --budget and the printed cost"),
+                .help = "price of an hour of one device"),
     ORCH_OPTION(struct bisect_options, retry, FLAG, "retry",
                 .help = "also run commits in which the command failed before"),
     ORCH_OPTION(struct bisect_options, aggregate, TEXT, "value", .value = "WHICH",
@@ -88,9 +88,8 @@ static bool read_options(struct orch_cli *cli, const struct bisect_options *o,
          !orch_option_duration("timeout", o->timeout, &out->job.wish.timeout_s, error)))
         return false;
     if (most < 2) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "for example 10",
-                       "option '--repeat-at-most' must be at least 2: with one run of each commit "
-                       "the noise is unknown");
+        orch_error_set(error, ORCH_ERROR_USAGE, "for example --repeat-at-most 10",
+                       "option '--repeat-at-most' must be at least 2");
         return false;
     }
     out->request = (struct orch_bisect_request){.range = cli->args[1],
@@ -112,8 +111,7 @@ static bool warn_of_changes(struct orch_cli *cli, struct orch_workspace *workspa
 {
     const struct orch_source *source = orch_workspace_source(workspace, error);
     if (source && source->dirty)
-        orch_cli_warn(cli, "your uncommitted changes are not tested and stay as they are: each "
-                           "commit runs in a folder of its own");
+        orch_cli_warn(cli, "your uncommitted changes are not tested, and stay as they are");
     return source != NULL;
 }
 
@@ -210,17 +208,14 @@ const struct orch_command ORCH_COMMAND_BISECT = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct bisect_options),
     .keeps_rest = true,
-    .about =
-        "Runs COMMAND with the files of commits from GOOD to BAD (along first parents), and names "
-        "the commit that made METRIC worse. METRIC is a number that the command prints ('orch help "
-        "printed-values'), or wall_s, the time of the run. GOOD and BAD are run first, until it is "
-        "clear whether they differ. Each further run uses the commit that is expected to give the "
-        "most information, until one commit is the culprit with a probability of 95 %.\n\nCommits "
-        "at which the command fails are skipped. Your files and branches are not touched: each "
-        "commit runs in a folder of its own. All runs are recorded, so after an interrupt the same "
-        "command continues. Runs that others made of the same commits are reused.\n\nThe exit "
-        "status is 0 when the commit is found, 7 when GOOD and BAD do not differ or the culprit "
-        "stays unknown, and 6 when a limit is reached. See 'orch help bisection'.",
+    .about = "Runs COMMAND with the files of commits from GOOD to BAD, and names the commit that "
+             "made METRIC worse. METRIC is a number that the command prints ('orch help "
+             "printed-values'), or wall_s, the time of the run. If METRIC differs between GOOD and "
+             "BAD, orch runs commits between them until one commit is the culprit with a "
+             "probability of 95 %.\n\nCommits at which COMMAND fails are skipped. Your files and "
+             "branches are not touched. All runs are stored: after an interrupt, the same command "
+             "continues.\n\nThe exit status is 0 when the commit is found, 7 when it is not, and 6 "
+             "when the budget or deadline is reached. See 'orch help bisection'.",
     .examples = "  orch bisect wall_s v1.0..HEAD -- python3 train.py --epochs 1\n"
                 "  orch bisect val_accuracy main~40..main --max -- python3 train.py --seed {seed}\n"
                 "  orch bisect images_per_s good..bad --budget 2h -- sh -c 'make -s && ./bench'",

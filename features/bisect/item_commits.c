@@ -196,10 +196,9 @@ static void write_section(struct history *h)
     else
         orch_table_free(h->table);
     orch_section_note(section,
-                      "P(change): the probability that the mean changes at this commit or near it; "
-                      "P(this commit): that it changes at this one. Changes "
-                      "with P(change) below 0.95 are not listed. Values are means of the runs of "
-                      "each commit; %u run%s of uncommitted files left out",
+                      "P(change): probability that the mean changes at this commit or near it, at "
+                      "least 0.95 here. P(this commit): probability that it changes at this commit "
+                      "itself. %u run%s of uncommitted files left out",
                       h->uncommitted, orch_plural(h->uncommitted));
 }
 

@@ -12,7 +12,7 @@ echo 'print("score 1")' >>job.py
 echo mine >notes.txt
 before=$(git status --porcelain; cat job.py notes.txt)
 ok orch bisect score "$good..HEAD" --min -- python3 job.py '{seed}'
-says 'your uncommitted changes are not tested and stay as they are'
+says 'your uncommitted changes are not tested, and stay as they are'
 says "11 commits after ${good:0:8}"
 says 'skipped: failed: exit status 1: broken'
 has "${culprit:0:8} made 'score' worse"

@@ -9,7 +9,7 @@ fails 2 orch bisect height HEAD~11..HEAD -- python3 job.py 1
 says "the name 'height' does not say whether larger values are better"
 says 'hint: --min: the lower the better; --max: the higher the better'
 fails 2 orch bisect score HEAD~11..HEAD --min --max -- python3 job.py 1
-says "options '--min' and '--max' cannot be combined"
+says "option '--min' excludes '--max'"
 fails 2 orch bisect score nothing..HEAD --min -- python3 job.py 1
 says "'nothing' is not a commit"
 fails 2 orch bisect score HEAD --min -- python3 job.py 1
@@ -35,7 +35,7 @@ fails 2 orch bisect score HEAD~1.. --min -- python3 job.py 1
 says 'changes a file'
 git reset -q --hard HEAD~1
 fails 2 orch bisect score HEAD~3.. --min --repeat-at-most 1 -- python3 job.py 1
-says 'with one run of each commit the noise is unknown'
+says "option '--repeat-at-most' must be at least 2"
 fails 2 orch bisect score HEAD~3.. --min --budget much -- python3 job.py 1
 says "option '--budget': 'much'"
 fails 2 orch bisect score HEAD~3.. --min --budget 1usd -- python3 job.py 1

@@ -9,11 +9,11 @@ first=$(git rev-parse --short=8 HEAD~6)
 last=$(git rev-parse --short=8 HEAD~3)
 # ends that do not differ: nothing between them runs
 fails 7 orch bisect score HEAD~11..HEAD~8 --min --repeat-at-most 8 -- python3 job.py '{seed}'
-has "the ends do not differ in 'score' beyond"
+has "'score' does not differ between the good and the bad commit beyond"
 has '(95 %: '
 has 'of 2 commits'
 fails 7 orch bisect score HEAD~11..HEAD --max --repeat-at-most 8 -- python3 job.py '{seed}'
-has "'score' is better at the bad commit than at the good one, if higher values are better"
+has "'score' is better at the bad commit than at the good one; if lower values are better, add --min"
 # a budget of device time, then the rest
 fails 6 orch bisect score HEAD~11..HEAD --min --budget 0.001s --price 1 -- sh -c 'python3 job.py {seed}'
 has 'not decided'
