@@ -29,21 +29,21 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct plot_options, plot.x, TEXT, "x", .letter = 'x', .value = "WHAT",
                 .help = "the x axis: step (default), a parameter, or a value ('last train_loss')"),
     ORCH_OPTION(struct plot_options, y, LIST, "y", .letter = 'y', .value = "VALUE",
-                .help = "a metric (value per step), result (per run) or 'best NAME' (repeatable)"),
+                .help = "the y axis: a metric, a result, or 'best NAME' (repeatable)"),
     ORCH_OPTION(struct plot_options, by, LIST, "by", .value = "NAMES",
                 .help = "a series for each value of these parameters (default: all that vary)"),
     ORCH_OPTION(struct plot_options, plot.facet, TEXT, "facet", .value = "NAME",
                 .help = "one panel for each value of this parameter"),
     ORCH_OPTION(struct plot_options, kind, TEXT, "kind", .letter = 'k', .value = "KIND",
-                .help = "line, scatter, bar, box, histogram or heat (default: by the x axis)"),
+                .help = "line, scatter, bar, box, histogram or heat"),
     ORCH_OPTION(struct plot_options, z, TEXT, "z", .letter = 'z', .value = "VALUE",
-                .help = "with --kind heat: the value shown as colour; -x and -y are parameters"),
+                .help = "with --kind heat: the value shown as colour"),
     ORCH_OPTION(struct plot_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
                 .help = "only runs that match ('orch help filters')"),
     ORCH_OPTION(struct plot_options, plot.log_x, FLAG, "log-x", .help = "logarithmic x axis"),
     ORCH_OPTION(struct plot_options, plot.log_y, FLAG, "log-y", .help = "logarithmic y axis"),
     ORCH_OPTION(struct plot_options, plot.ideal, FLAG, "ideal",
-                .help = "also draw ideal scaling: proportional to x, through the first point"),
+                .help = "also draw the line of ideal scaling"),
     ORCH_OPTION(struct plot_options, plot.predicted, FLAG, "predicted",
                 .help = "also draw the forecasts of the wall time (wall_s)"),
     ORCH_OPTION(struct plot_options, plot.across, FLAG, "across",
@@ -54,7 +54,7 @@ static const struct orch_option OPTIONS[] = {
                 .help = "title of the chart"),
     ORCH_OPTION(struct plot_options, ascii, FLAG, "ascii", .help = "draw with plain characters"),
     ORCH_OPTION(struct plot_options, out, TEXT, "output", .letter = 'o', .value = "FILE",
-                .help = "write to FILE, which ends in .svg, .png, .pdf or (for the data) .csv"),
+                .help = "write to FILE.svg, .png or .pdf, or the data to FILE.csv"),
     {0}};
 
 /* ---- options -----------------------------------------------------------------------------------
@@ -105,7 +105,7 @@ static bool check(const struct plot_options *o, int *out_kind, GError **error)
     bool is_heat = g_strcmp0(o->kind, "heat") == 0;
     if (o->kind && !orch_plot_kind_parse(o->kind, out_kind))
         orch_error_set(error, ORCH_ERROR_USAGE, "use line, scatter, bar, box, histogram or heat",
-                       "option '--kind': unknown kind of plot '%s'", o->kind);
+                       "option '--kind': unknown value '%s'", o->kind);
     else if (!o->y)
         orch_error_set(error, ORCH_ERROR_USAGE,
                        "for example orch plot --x step --y val_loss --by lr",
@@ -115,12 +115,13 @@ static bool check(const struct plot_options *o, int *out_kind, GError **error)
                        "for example orch plot --kind heat --x lr --y batch --z 'best val_accuracy'",
                        "a heat map needs '--x', one '--y' and '--z'");
     else if (!is_heat && o->z)
-        orch_error_set(error, ORCH_ERROR_USAGE, "add --kind heat",
-                       "option '--z' is only for heat maps");
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "for example orch plot --kind heat --x lr --y batch --z 'best val_accuracy'",
+                       "option '--z' needs '--kind heat'");
     else if (o->plot.predicted && (strcmp(o->y[0], "wall_s") != 0 || o->y[1]))
-        orch_error_set(
-            error, ORCH_ERROR_USAGE, "add --y wall_s",
-            "option '--predicted' needs '--y wall_s', because forecasts are of wall time");
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "for example orch plot --x batch --y wall_s --predicted",
+                       "option '--predicted' needs '--y wall_s'");
     else if (o->out && !ending_is_known(o->out))
         orch_error_set(error, ORCH_ERROR_USAGE, "name FILE.svg, FILE.png, FILE.pdf or FILE.csv",
                        "the ending of '%s' names no known file format", o->out);
@@ -255,8 +256,7 @@ static void nothing_error(const struct orch_trials *trials, const struct plot_op
                        o->plot.x);
     else
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch log RUN' shows what a run printed",
-                       "nothing to draw: '%s' is not a number in the selected runs that have it",
-                       first->name);
+                       "nothing to draw: '%s' is not a number in the selected runs", first->name);
 }
 
 static bool give(struct orch_cli *cli, const struct plot_options *o,
@@ -316,13 +316,11 @@ const struct orch_command ORCH_COMMAND_PLOT = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct plot_options),
     .about =
-        "Draws values of runs that ended as ok or diverged, against steps, a parameter or another "
-        "value. Repeats "
-        "are drawn as their mean, with a 95 % interval or, if there are fewer than 5 runs, with "
-        "each run. If a trial has several runs, the newest is used. Runs of different tasks "
-        "(" ORCH_TASK_WORDS ") get separate series; --where selects one task, --across combines "
-        "them. 'orch help charts' shows the kinds of charts; the report item "
-        "'plot' of a recipe draws the same charts.",
+        "Draws values of runs against steps, a parameter or another value. Repeats are drawn as "
+        "their mean, with a 95 % interval or, if there are fewer than 5 runs, with each run. Only "
+        "runs that ended as ok or diverged are drawn. Runs of different tasks (" ORCH_TASK_WORDS
+        ") get separate series; --across combines them. 'orch help charts' shows the kinds of "
+        "charts.",
     .examples = "  orch plot --x step --y val_loss --by lr              # curves, on the terminal\n"
                 "  orch plot --x workers --y images_per_s --ideal --log-x -o scaling.svg\n"
                 "  orch plot --kind heat --x lr --y batch --z 'best val_accuracy' -w 'net = vgg16'",

@@ -218,8 +218,7 @@ const struct orch_command ORCH_COMMAND_TABLE = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct table_options),
     .about = "Shows means over repeats with the lowest and highest run, or with a 95 % interval "
-             "for 5 runs or more, as the 'table' items of a report do. If a trial has several "
-             "runs, the newest is used. Runs of different tasks (" ORCH_TASK_WORDS
+             "for 5 runs or more. Runs of different tasks (" ORCH_TASK_WORDS
              ") get separate rows. Only runs that ended as ok or diverged are included.",
     .examples = "  orch table --rows lr --columns mode --value 'max val_accuracy'\n"
                 "  orch table --rows net,batch --value 'mean images_per_s' --value wall_s\n"

@@ -88,8 +88,7 @@ static void check_predicted(struct report_item *item)
     if (orch_report_flag(item, "predicted") &&
         !(y && y->kind == ORCH_YAML_SCALAR && strcmp(y->text, "wall_s") == 0))
         orch_recipe_error_at(item->draft, orch_yaml_get(item->spec, "predicted"),
-                             "write 'y: wall_s'",
-                             "'predicted' needs 'y: wall_s', because forecasts are of wall time");
+                             "write 'y: wall_s'", "'predicted' needs 'y: wall_s'");
 }
 
 /* Checks that a heat map has `z` and a single `y`, and that other plots have no `z`. */
@@ -100,8 +99,7 @@ static void check_heat_map(struct report_item *item)
         orch_recipe_error_at(item->draft, item->spec, "for example 'z: best val_accuracy'",
                              "a heat map needs 'z', the value that its colours show");
     if (!orch_report_is_heat_map(item) && z)
-        orch_recipe_error_at(item->draft, z, "write 'kind: heat', or remove 'z'",
-                             "'z' is only for heat maps");
+        orch_recipe_error_at(item->draft, z, "write 'kind: heat'", "'z' needs 'kind: heat'");
     if (orch_report_is_heat_map(item) && y && y->kind == ORCH_YAML_LIST)
         orch_recipe_error_at(item->draft, y, NULL,
                              "'y' of a heat map takes one parameter, not a list");

@@ -125,9 +125,7 @@ static char *note_of(const struct orch_plot_drawing *d)
             note, "%spredicted: the forecast made before the run, with its 90 %% interval",
             note->len ? "; " : "");
     if (d->thinned_from)
-        g_string_append_printf(note,
-                               "%slines of up to %zu points are drawn with %zu points: the lowest "
-                               "and highest of each interval",
+        g_string_append_printf(note, "%slines of up to %zu points are drawn with %zu points",
                                note->len ? "; " : "", d->thinned_from, d->thinned_to);
     return g_string_free(note, note->len == 0);
 }
@@ -207,9 +205,8 @@ static bool check_panels(const struct orch_plot_values *v, GError **error)
         g_hash_table_add(panels, (gpointer)(uintptr_t)orch_plot_value_at(v->values, i)->panel);
     if (g_hash_table_size(panels) <= PANELS_MOST)
         return true;
-    orch_error_set(error, ORCH_ERROR_USAGE,
-                   "choose runs with a filter, or draw each value as a series (--by)",
-                   "'%s' has %u values: one panel each, but at most %d fit a chart", v->plot->facet,
+    orch_error_set(error, ORCH_ERROR_USAGE, "choose fewer runs with a filter",
+                   "'%s' has %u values, but a chart has at most %d panels", v->plot->facet,
                    g_hash_table_size(panels), PANELS_MOST);
     return false;
 }

@@ -212,6 +212,6 @@ refused 'x: lr, y: loss, refernce: 3' refernce "'refernce'"
 # a panel each for very many values is refused; runs without a value to draw are named apart
 ok orch try -x 'n=range(1,70)' -- sh -c 'test {n} = 3 && echo top=inf || echo top=1'
 fails 2 orch plot --x repeat --y top --facet n -w 'recipe = try' -o many.png
-says 'at most 60 fit a chart'
+says 'a chart has at most 60 panels'
 ok orch plot --x repeat --y top --by n -w 'recipe = try' --ascii
 says 'no value to draw in the run of sh n=3 #1'

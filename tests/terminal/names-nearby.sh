@@ -48,7 +48,7 @@ says "'wall_s' has only one value in each run, and no steps"
 says 'hint: draw it over a parameter, for example --x rate'
 ok orch plot --x rate -y wall_s
 fails 2 orch plot --x rate -y bad_loss
-says "'bad_loss' is not a number in the selected runs that have it"
+says "'bad_loss' is not a number in the selected runs"
 ok orch try --name other -- sh -c 'echo other 1'
 fails 2 orch plot -x other -y val_acc
 says "no selected run has both 'val_acc' and 'other'"
