@@ -480,11 +480,11 @@ static bool fill(struct orch_section_context *a, GError **error)
     if (w.is_mean)
         orch_section_note(a->section, "numbers are means over the runs of a setting");
     if (!said && a->section->done)
-        orch_section_missing(a->section, NULL, "%s",
-                             json_object_get(a->item->spec, "formula")
-                                 ? "no run of this item has all the numbers of the formula"
-                                 : "the runs recorded no calculations, and orch has no formula for "
-                                   "their results: give a formula with 'formula:'");
+        orch_section_missing(
+            a->section, NULL, "%s",
+            json_object_get(a->item->spec, "formula")
+                ? "no run of this item has all the numbers of the formula"
+                : "the runs recorded no calculations: give a formula with 'formula:'");
     orch_section_add_missing_trials(a, w.trials);
     g_ptr_array_unref(w.axes);
     orch_trials_free(w.trials);

@@ -95,10 +95,8 @@ static void print_result(struct orch_cli *cli, const struct orch_executor *execu
         orch_cli_info(cli, "cancelled %u trial%s; %s", away, orch_plural(away),
                       executor->after_cancel);
     if (!cli->json && (here || !away))
-        orch_cli_info(cli,
-                      "cancelled %u trial%s on this machine; the 'orch run' that started %s stores "
-                      "the results so far",
-                      here, orch_plural(here), here == 1 ? "it" : "them");
+        orch_cli_info(cli, "cancelled %u trial%s; the results so far are stored", here,
+                      orch_plural(here));
 }
 
 static int run(struct orch_cli *cli, const void *options, GError **error)
@@ -106,8 +104,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     const struct cancel_options *o = options;
     if (o->all == (cli->arg_count > 0)) {
         orch_error_set(error, ORCH_ERROR_USAGE, "name runs, or add --all",
-                       o->all ? "option '--all' and names of runs exclude each other"
-                              : "no run is named");
+                       o->all ? "option '--all' excludes names of runs" : "no run is named");
         return -1;
     }
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_WRITE, error);
@@ -132,11 +129,9 @@ const struct orch_command ORCH_COMMAND_CANCEL = {
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct cancel_options),
-    .about =
-        "A running trial gets SIGTERM first, so that it can save a checkpoint. The run of "
-        "this trial is recorded as cancelled, with the metrics that it had reported; the other "
-        "trials of the same 'orch run' continue. If a RUN matches no waiting or running trial, "
-        "orch prints an error and cancels nothing.",
+    .about = "A running trial gets SIGTERM first, so that it can save a checkpoint. Its run is "
+             "stored as 'cancelled', with its metrics so far. The other trials of the same 'orch "
+             "run' continue. If a RUN matches no waiting or running trial, nothing is cancelled.",
     .examples = "  orch ls                 # waiting trials are 'queued'\n"
                 "  orch cancel 5f3a91c2\n"
                 "  orch cancel --all",
