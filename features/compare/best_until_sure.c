@@ -80,8 +80,7 @@ static void show(const struct contest *c)
     orch_cli_print("best: %s by %s; pairs that differ: %u, alike: %u, open: %u", c->best->label,
                    c->ranked_by->metric, c->verdicts[ORCH_ANYTIME_DIFFERENT],
                    c->verdicts[ORCH_ANYTIME_ALIKE], c->verdicts[ORCH_ANYTIME_OPEN]);
-    orch_cli_info(c->cli, "a verdict is wrong with a probability of at most 5 %%, although it is "
-                          "tested after every pair");
+    orch_cli_info(c->cli, "a verdict is wrong with a probability of at most 5 %%");
 }
 
 int orch_best_until_sure(struct orch_cli *cli, const struct orch_ranking *ranking,

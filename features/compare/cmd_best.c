@@ -195,8 +195,7 @@ static void print_luck(const struct request *r, const struct orch_ranking *ranki
         return;
     g_autofree char *text = orch_best_of_text(&of);
     orch_cli_print("%s", text);
-    orch_cli_info(r->cli, "hint: for an unbiased value, repeat the best setting with other seeds "
-                          "('orch try … --repeat N', 'repeat:' in a recipe)");
+    orch_cli_info(r->cli, "hint: for an unbiased value, repeat the best setting with other seeds");
 }
 
 /* Prints which trials of the best setting gave no number. */
@@ -271,7 +270,7 @@ static void print_text(const struct request *r, const GPtrArray *rankings)
     if (rankings->len > 1)
         orch_cli_info(r->cli,
                       "each of the %u tasks has a ranking of its own (" ORCH_TASK_WORDS
-                      "): --where chooses one task, --by NAME or --across ranks all together",
+                      "): --across ranks all together",
                       rankings->len);
 }
 
@@ -534,10 +533,10 @@ static bool check_until_sure(const struct orch_cli *cli, const struct best_optio
 {
     if (o->until_sure ? o->run && !orch_best_front_is_meant(cli->args[0]) : !o->run && !o->max_runs)
         return true;
-    orch_error_set(
-        error, ORCH_ERROR_USAGE, "for example orch best METRIC --run RECIPE --until-sure",
-        o->until_sure ? "option '--until-sure' makes runs, so it needs --run RECIPE and one metric"
-                      : "options '--run' and '--max-runs' need --until-sure");
+    orch_error_set(error, ORCH_ERROR_USAGE,
+                   "for example orch best METRIC --run RECIPE --until-sure",
+                   o->until_sure ? "option '--until-sure' needs '--run' and one metric"
+                                 : "options '--run' and '--max-runs' need '--until-sure'");
     return false;
 }
 
@@ -581,23 +580,20 @@ const struct orch_command ORCH_COMMAND_BEST = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct best_options),
     .about =
-        "Groups the runs by the parameters in which they differ, and ranks the groups. Each "
-        "mean is followed by its 95 % interval in square brackets, or, if there are fewer "
-        "than 5 seeds, by the lowest and highest run. Runs with the same seed are averaged "
-        "first, so n is the number of seeds. Failed and pruned runs of the best setting are "
-        "listed. Runs of different experiments, data sets or classes are ranked separately, "
-        "unless --by names what distinguishes them or --across is given.\n"
-        "\nThe runs that test the winner also chose it, so p values and intervals are corrected "
-        "for all pairs of settings. The line 'test' names the test. p is the probability of "
-        "at least this difference if the setting were as good as the winner. The winner's own "
-        "value is partly luck; if the lead is not more than noise, a line says how much of "
-        "the value may be luck. See 'orch help comparisons'.\n"
+        "Groups the runs by the parameters in which they differ, and ranks the groups. Each mean "
+        "is followed by its 95 % interval in square brackets or, with fewer than 5 seeds, by the "
+        "lowest and highest run. Runs with the same seed are averaged first: n is the number of "
+        "seeds. Different experiments, data sets and classes are ranked separately; --across ranks "
+        "them together.\n"
+        "\np is the probability of at least this difference if the setting were as good as the "
+        "winner. p values and intervals are corrected for all pairs of settings, because the runs "
+        "that test the winner also chose it. If the lead is not more than noise, a line says how "
+        "much of the winner's value may be luck. See 'orch help comparisons'.\n"
         "\nWith several metrics, the output is the Pareto front: the settings that no other "
         "setting beats in every metric's mean. The knee is the setting of the front that is "
         "nearest to the best values of all metrics.\n"
         "\n--until-sure compares the best two settings by new runs in turns, as 'orch compare "
-        "--until-sure' does. The better of the two is then compared with the third, and so on. "
-        "Stored runs count, too.",
+        "--until-sure' does. The better of the two is then compared with the third, and so on.",
     .examples = "  orch best val_accuracy --recipe hw4\n"
                 "  orch best full_accuracy --recipe hw4 --by experiment,lr\n"
                 "  orch best 'max val_accuracy, min latency_ms'   # trade-off of two metrics\n"

@@ -39,9 +39,9 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct compare_options, fail_on, LIST, "fail-on", .value = "LIMIT",
                 .help = "exit with 7 if a change is over LIMIT: 'loss > 3%' (repeatable)"),
     ORCH_OPTION(struct compare_options, format, TEXT, "format", .value = "NAME",
-                .help = "junit, github (annotations and a summary), csv, markdown, ..."),
+                .help = "junit, github, csv, markdown, ..."),
     ORCH_OPTION(struct compare_options, run.recipe, TEXT, "run", .value = "RECIPE",
-                .help = "run RECIPE now for A and B: commits, . (work tree), settings"),
+                .help = "run RECIPE now for A and B: commits, settings or . (work tree)"),
     ORCH_OPTION(struct compare_options, repeat, TEXT, "repeat", .value = "N",
                 .help = "with --run: number of runs of each setting and side (default 5)"),
     ORCH_OPTION(struct compare_options, until_sure, FLAG, "until-sure",
@@ -49,9 +49,9 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct compare_options, max_runs, TEXT, "max-runs", .value = "N",
                 .help = "with --until-sure: run each side at most N times (default 60)"),
     ORCH_OPTION(struct compare_options, budget, TEXT, "budget", .value = "USD",
-                .help = "with --until-sure: limit the cost of the new runs, for example to 5usd"),
+                .help = "with --until-sure: limit the cost of the new runs (5usd)"),
     ORCH_OPTION(struct compare_options, price, TEXT, "price", .value = "USD",
-                .help = "with --until-sure: price of an hour of a device"),
+                .help = "with --until-sure: price of an hour of one device"),
     ORCH_OPTION(struct compare_options, run.profile, TEXT, "profile", .letter = 'p',
                 .value = "NAME", .help = "with --run: the recipe's profile"),
     ORCH_OPTION(struct compare_options, run.settings, LIST, "set", .letter = 's',
@@ -104,16 +104,18 @@ static bool check_until_sure(const struct compare_options *o, GError **error)
                         : o->disturbed ? "--disturbed"
                                        : NULL;
     if (!o->until_sure && alone)
-        orch_error_set(error, ORCH_ERROR_USAGE, "add --until-sure",
-                       "option '%s' does nothing without --until-sure", alone);
+        orch_error_set(
+            error, ORCH_ERROR_USAGE,
+            "for example orch compare lr=0.1 lr=0.01 --run RECIPE -m METRIC --until-sure",
+            "option '%s' needs '--until-sure'", alone);
     else if (o->until_sure && other)
-        orch_error_set(error, ORCH_ERROR_USAGE, "see 'orch help comparisons'",
-                       "options '%s' and '--until-sure' cannot be combined", other);
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two options",
+                       "option '--until-sure' excludes '%s'", other);
     else if (o->until_sure && !o->run.recipe)
         orch_error_set(
             error, ORCH_ERROR_USAGE,
             "for example orch compare lr=0.1 lr=0.01 --run RECIPE -m METRIC --until-sure",
-            "option '--until-sure' makes runs, so it needs --run RECIPE");
+            "option '--until-sure' needs '--run'");
     else if (o->until_sure && !(o->metrics && o->metrics[0] && !o->metrics[1]))
         orch_error_set(error, ORCH_ERROR_USAGE, "add -m METRIC",
                        "option '--until-sure' needs exactly one metric");
@@ -142,8 +144,8 @@ static bool parse_options(struct request *c, GError **error)
                             : o->run.sweeps   ? "--sweep"
                                               : NULL;
     if (needs_run && !o->run.recipe) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "add --run RECIPE, which runs both sides",
-                       "option '%s' does nothing without --run", needs_run);
+        orch_error_set(error, ORCH_ERROR_USAGE, "for example orch compare A B --run RECIPE",
+                       "option '%s' needs '--run'", needs_run);
         return false;
     }
     return check_until_sure(o, error) && parse_least(o->least, &c->how.least, error);
@@ -183,10 +185,8 @@ static bool read_run(const struct request *c, int used, const char *text, const 
         return false;
     if (c->options->where) {
         orch_error_set(error, ORCH_ERROR_USAGE,
-                       "name the experiments to run after A and B, for example 'orch compare A B "
-                       "finetune --run RECIPE'",
-                       "options '--where' and '--run' cannot be combined: --where selects stored "
-                       "runs, --run makes new ones");
+                       "name experiments after A and B: orch compare A B finetune --run RECIPE",
+                       "option '--run' excludes '--where'");
         return false;
     }
     out->repeat = (int)repeat;
@@ -210,7 +210,7 @@ static void warn_if_same(const struct request *c)
 {
     if (orch_comparison_is_of_same(&c->out))
         orch_cli_warn(c->cli, "A and B are the same runs\n  hint: 'orch compare A B --run RECIPE' "
-                              "makes new runs of both sides, in turns");
+                              "makes new runs of both sides");
 }
 
 static bool find_sides(struct request *c, GError **error)
@@ -285,7 +285,7 @@ static int compare(struct request *c, GError **error)
         return -1;
     if (ci && (c->options->until_sure || c->cli->json)) {
         orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two options",
-                       "option '--format %s' cannot be combined with %s", c->options->format,
+                       "option '--format %s' excludes '%s'", c->options->format,
                        c->cli->json ? "--json" : "--until-sure");
         return -1;
     }
@@ -344,12 +344,11 @@ const struct orch_command ORCH_COMMAND_COMPARE = {
     .groups = GROUPS,
     .about =
         "A and B are runs, experiments (hw4/finetune), filters ('orch help filters'), commits, or "
-        ". for the work tree; A..B are two commits. Runs of the same trial (experiment, "
-        "parameters, seed) on both sides form pairs. Without common trials, runs with equal seeds "
-        "form pairs; without equal seeds, the two sides are independent samples. The output has "
-        "for each metric both means, the ratio B / A with its 95 % interval, the p value of a test "
-        "(paired t, Mann-Whitney or Welch), and a verdict. p values and intervals are corrected "
-        "for the number of metrics.\n\nIf a side mixes tasks (" ORCH_TASK_WORDS
+        ". for the work tree; A..B are two commits. Runs of the same trial on both sides form "
+        "pairs; without common trials, runs with equal seeds do. The output has for each metric "
+        "both means, the ratio B / A with its 95 % interval, the p value of a test, and a verdict. "
+        "p values and intervals are corrected for the number of metrics.\n\nIf a side mixes tasks "
+        "(" ORCH_TASK_WORDS
         "), each task is compared separately. Timings are compared only between equal machines.\n"
         "\nWith --fail-on 'METRIC > N%' the exit status is 7 if METRIC is over N % higher in B "
         "than in A, and the difference is more than noise. '< -N%' limits a decrease. Without %, N "
@@ -357,9 +356,7 @@ const struct orch_command ORCH_COMMAND_COMPARE = {
         "\n"
         "--run RECIPE runs both sides now, in the order A B B A. A side is then a commit, or a "
         "setting (lr=0.1) that the work tree runs. --until-sure runs pairs until the verdict is "
-        "sure. Although the verdict is checked after every pair, it is wrong in at most 5 % of "
-        "comparisons. See 'orch "
-        "help comparisons'.",
+        "sure. The verdict is wrong in at most 5 % of comparisons. See 'orch help comparisons'.",
     .examples = "  orch compare 3f2a91c0 @last\n"
                 "  orch compare 'mode=full and lr=0.01' 'mode=feature and lr=0.1' -m val_accuracy\n"
                 "  orch compare main..feature --fail-on 'epoch_time_s > 3%'\n"

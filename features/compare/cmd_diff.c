@@ -207,10 +207,9 @@ static struct orch_run *find_run(struct orch_workspace *workspace, const char *t
         return found;
     if (g_error_matches(problem, ORCH_ERROR, ORCH_ERROR_NOT_FOUND) &&
         orch_workspace_commit(workspace, text, &commit, &tree, NULL))
-        orch_error_set(
-            error, ORCH_ERROR_NOT_FOUND,
-            "'orch compare A B' compares the runs of two commits, 'git diff A B' their files",
-            "'%s' is a commit, not a run", text);
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND,
+                       "'orch compare A B' compares the runs of two commits",
+                       "'%s' is a commit, not a run", text);
     else
         g_propagate_error(error, g_steal_pointer(&problem));
     return NULL;

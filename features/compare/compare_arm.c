@@ -47,8 +47,7 @@ static bool read_settings(struct orch_compare_arm *arm, GError **error)
         const char *equals = strchr(parts[i], '=');
         if (!equals || equals == parts[i] || strpbrk(parts[i], "<>!~") || strchr(equals + 1, '=')) {
             orch_error_set(error, ORCH_ERROR_USAGE,
-                           "with --run, a side is a commit, '.' for the work tree, or settings: "
-                           "'lr = 0.1 and mode = full'",
+                           "name a commit, or settings such as 'lr = 0.1 and mode = full'",
                            "'%s' is not PARAMETER = VALUE, so side %c cannot be run",
                            g_strstrip(parts[i]), arm->letter);
             return false;
@@ -215,11 +214,9 @@ static bool can_run_all(const struct orch_compare_arm *arm, GError **error)
     for (unsigned i = 0; i < arm->plan->count; i++) {
         const struct orch_plan_item *item = &arm->plan->items[i];
         if (item->cell->wanted && orch_cell_is_open(item->cell)) {
-            orch_error_set(error, ORCH_ERROR_RECIPE,
-                           "give the searched parameters values with -s, or name other experiments "
-                           "after A and B",
-                           "experiment '%s' of side %c (%s) is a search, which chooses values by "
-                           "the results so far: the two sides would try different values",
+            orch_error_set(error, ORCH_ERROR_RECIPE, "give the searched parameters values with -s",
+                           "experiment '%s' of side %c (%s) is a search: the two sides would try "
+                           "different values",
                            item->cell->experiment->name, arm->letter, arm->name);
             return false;
         }

@@ -31,7 +31,7 @@ static bool run_turns(struct orch_compare_arm arms[2], struct orch_interleave *i
         return false;
     if (end.failed)
         orch_error_set(error, ORCH_ERROR_TRIAL, "'orch log @last' prints its output",
-                       "%s did not end well, so nothing was compared", end.failed);
+                       "%s failed, so nothing was compared", end.failed);
     else if (end.interrupted || end.terminated)
         orch_error_set(error, ORCH_ERROR_INTERRUPTED,
                        "the finished runs are kept: compare them with 'orch compare' without --run",

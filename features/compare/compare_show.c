@@ -248,7 +248,7 @@ static void print_libraries(struct orch_cli *cli, const struct orch_comparison *
         if (older[i])
             orch_cli_info(cli,
                           "times leave out %u run%s of side %c, made with another version of "
-                          "LibTorch or PyTorch than the newest run of that side",
+                          "LibTorch or PyTorch",
                           older[i], orch_plural(older[i]), 'A' + i);
 }
 
@@ -303,9 +303,8 @@ static void print_method(struct orch_cli *cli, const struct orch_comparison *c)
     }
     alone += alone_of_task;
     if (has_tasks(c))
-        orch_cli_info(
-            cli, "tasks (" ORCH_TASK_WORDS
-                 ") are compared one by one: --where chooses one task, --across merges all tasks");
+        orch_cli_info(cli,
+                      "tasks (" ORCH_TASK_WORDS ") are compared one by one; --across merges them");
     for (int i = 0; i < 2; i++)
         if (c->other_tasks[i])
             orch_cli_info(cli, "%u run%s of side %c left out: side %c has no run of the same task",
@@ -335,9 +334,7 @@ static void print_method(struct orch_cli *cli, const struct orch_comparison *c)
     print_directions(cli, c);
     print_libraries(cli, c);
     if (c->tests > 1)
-        orch_cli_info(cli,
-                      "p and intervals are corrected for %zu metrics compared at once (Bonferroni)",
-                      c->tests);
+        orch_cli_info(cli, "p and intervals are corrected for %zu metrics (Bonferroni)", c->tests);
 }
 
 void orch_cli_compare_show(struct orch_cli *cli, const struct orch_comparison *c)

@@ -290,9 +290,9 @@ static GPtrArray *runs_of_tree(struct orch_workspace *workspace, struct orch_sto
         return runs;
     }
     g_ptr_array_unref(runs);
-    orch_error_set(
-        error, ORCH_ERROR_NOT_FOUND, "add --run RECIPE to run both sides now, from their sources",
-        "no run that ended well was made from '%s' (tree %.8s) or from the same code", text, tree);
+    orch_error_set(error, ORCH_ERROR_NOT_FOUND, "add --run RECIPE to run both sides now",
+                   "no run that ended well was made from '%s' (tree %.8s) or from the same code",
+                   text, tree);
     return NULL;
 }
 
@@ -327,9 +327,7 @@ static GPtrArray *find(struct orch_workspace *workspace, struct orch_store *stor
     g_autofree char *commit = NULL, *tree = NULL;
     if (orch_workspace_commit(workspace, text, &commit, &tree, NULL))
         return runs_of_tree(workspace, store, text, commit, tree, out_what, notes, error);
-    orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                   "'orch ls' lists runs and experiments, 'git branch -a' branches; a filter "
-                   "contains an operator, as in 'lr = 0.1'",
+    orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch ls' lists runs and experiments",
                    "'%s' is not a run, an experiment that was run, or a commit", text);
     return NULL;
 }

@@ -262,8 +262,8 @@ static void check_limit(struct comparing *c, const struct orch_contrast_limit *l
     g_autofree char *where = row->task ? g_strdup_printf(" (%s)", row->task) : g_strdup("");
     if (row->match->lost_b > row->match->lost_a) { /* more NaN runs than A break any limit */
         add_broken(c, row,
-                   g_strdup_printf("%s is no number in %u of B's runs (limit: %s)%s", limit->metric,
-                                   row->match->lost_b, limit->text, where));
+                   g_strdup_printf("%s is not a number in %u of B's runs (limit: %s)%s",
+                                   limit->metric, row->match->lost_b, limit->text, where));
         return;
     }
     char *why;

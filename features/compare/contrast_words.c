@@ -62,8 +62,7 @@ static char *interval(const struct orch_contrast *c, const char *unit)
 static char *unknown_words(const struct orch_contrast *c, double least)
 {
     if (c->a.count < 2 || c->b.count < 2)
-        return g_strdup(
-            "cannot tell: with a single run of each side the noise is unknown; make several runs");
+        return g_strdup("cannot tell: with a single run of each side the noise is unknown");
     if (!isfinite(c->a.mean) || !isfinite(c->b.mean))
         return g_strdup("cannot tell: a value is infinite");
     size_t more = orch_contrast_more(c, least);

@@ -105,8 +105,7 @@ static char *pooled_method(const struct load *load, const char *others)
     if (!others)
         return text;
     g_autofree char *pool = text;
-    return g_strdup_printf("%s. Settings whose noise differs are compared by a %s, with "
-                           "Bonferroni's correction for the same pairs",
+    return g_strdup_printf("%s. Settings whose noise differs are compared by a %s (Bonferroni)",
                            pool, others);
 }
 
@@ -123,11 +122,8 @@ char *orch_family_method(const struct orch_family *f, size_t a, const struct orc
     if (!test)
         return NULL;
     if (load->count < 3)
-        return g_strdup_printf(
-            "from a %s, two-sided. It needs no correction, because there is one comparison", test);
+        return g_strdup_printf("from a %s, two-sided", test);
     return g_strdup_printf(
-        "corrected for all %zu pairs of %zu settings (Bonferroni), because the winner was picked "
-        "from the same runs. The test is a %s, two-sided. It uses the noise of each pair alone, "
-        "because the noise differs between settings or is known from too few runs",
+        "corrected for all %zu pairs of %zu settings (Bonferroni). The test is a %s, two-sided",
         pairs_of(load), load->count, test);
 }

@@ -95,9 +95,8 @@ static void add_winner(struct orch_section *section, const struct orch_section_g
                             is_noise                   ? ", which may be noise"
                             : isnan(d->p) && !is_exact ? ", without a test for noise"
                                                        : "");
-    orch_section_text(
-        section, "difference between %s (%s) and %s: %s%s", first, count, other, middle,
-        is_exact ? ". A simulation has no noise: a repeat gives the same number" : noise);
+    orch_section_text(section, "difference between %s (%s) and %s: %s%s", first, count, other,
+                      middle, is_exact ? ". A simulation has no noise" : noise);
     g_autofree char *lost = orch_grid_lost_text(grid, winner->first);
     if (lost)
         orch_section_text(section, "%s: %s", first, lost);

@@ -110,25 +110,22 @@ static void note_contrasts(struct orch_section *section, const struct orch_secti
     g_autofree char *axes = orch_answer_axes(g->trials->labels, g->columns);
     g_autofree char *of = orch_answer_row(g->trials, g->grid, base);
     if (g->columns->len)
+        orch_section_note(section,
+                          "p and the intervals are corrected for %zu pairs (Bonferroni): %zu "
+                          "comparison%s with %s, and the choice of the best %s of each",
+                          pairs, tests, orch_plural(tests), of, axes);
+    else if (pairs == 1)
+        orch_section_note(section, "p is two-sided");
+    else if (pairs == tests)
         orch_section_note(
             section,
-            "p is two-sided. p and the intervals are corrected for %zu pairs (Bonferroni): %zu "
-            "comparison%s with %s, and the choice of the best %s of each from the same runs",
-            pairs, tests, orch_plural(tests), of, axes);
-    else if (pairs == 1)
-        orch_section_note(section,
-                          "p is two-sided. It needs no correction, because only one setting is "
-                          "compared with the baseline");
-    else if (pairs == tests)
-        orch_section_note(section,
-                          "p is two-sided. p and the intervals are corrected for %zu comparisons "
-                          "with the baseline (Bonferroni)",
-                          pairs);
+            "p and the intervals are corrected for %zu comparisons with the baseline (Bonferroni)",
+            pairs);
     else
-        orch_section_note(section,
-                          "p is two-sided. p and the intervals are corrected for %zu comparisons "
-                          "in this question (Bonferroni)",
-                          pairs);
+        orch_section_note(
+            section,
+            "p and the intervals are corrected for %zu comparisons in this question (Bonferroni)",
+            pairs);
 }
 
 static void note_method(struct orch_section *section, const struct orch_section_grid *g,
@@ -140,10 +137,8 @@ static void note_method(struct orch_section *section, const struct orch_section_
     if (orch_unit_is_timing(g->grid->units[0], NULL))
         orch_section_note(
             section,
-            "FASTER or SLOWER: the difference is more than noise. SAME: the difference "
-            "is not more than noise, and its 95 %% interval lies within %.0f %% of the value of "
-            "%s. "
-            "UNSURE: neither, so more repeats are needed",
+            "FASTER or SLOWER: the difference is more than noise. SAME: the 95 %% interval of the "
+            "difference lies within %.0f %% of the value of %s. UNSURE: more repeats are needed",
             100 * SAME_TIME_SHARE, base->row);
     if (method)
         orch_section_note(section, "p is %s", method);
@@ -266,8 +261,7 @@ static void add_contrasts(struct orch_section *section, const struct orch_sectio
         note_method(section, g, base, all, tested, tests);
     if (unmatched)
         orch_section_note(section,
-                          "differences are taken between runs with equal settings and seeds. %zu "
-                          "run%s without such a partner %s left out",
+                          "%zu run%s without a partner (equal settings and seed) %s left out",
                           unmatched, orch_plural(unmatched), unmatched == 1 ? "is" : "are");
 }
 
@@ -407,19 +401,17 @@ static void check_compare(struct report_item *item)
     const struct orch_yaml *measured = orch_yaml_get(item->spec, "measured");
     bool value = orch_yaml_get(item->spec, "value");
     if (!predicted != !measured)
-        orch_recipe_error_at(
-            item->draft, predicted ? predicted : measured,
-            "write both 'predicted' and 'measured'; each takes a value or an experiment",
-            "'compare' needs both 'predicted' and 'measured', or neither");
+        orch_recipe_error_at(item->draft, predicted ? predicted : measured,
+                             "write both 'predicted' and 'measured'",
+                             "'compare' needs both 'predicted' and 'measured', or neither");
     else if (!value && (!predicted || orch_report_names_experiment(item, predicted) ||
                         orch_report_names_experiment(item, measured)))
         orch_recipe_error_at(item->draft, item->spec, "see 'orch help reports'",
                              "'compare' needs 'value'");
     if (predicted &&
         (orch_yaml_get(item->spec, "baseline") || orch_yaml_get(item->spec, "best_of")))
-        orch_recipe_error_at(
-            item->draft, predicted, "leave 'baseline' and 'best_of' out",
-            "'compare' takes either a baseline or 'predicted' and 'measured', not both");
+        orch_recipe_error_at(item->draft, predicted, "leave 'baseline' and 'best_of' out",
+                             "'predicted' excludes 'baseline' and 'best_of'");
     const struct orch_yaml *best_of = orch_yaml_get(item->spec, "best_of");
     for (guint i = 0; best_of && i < item->metrics->len; i++)
         orch_report_check_better(item, best_of, item->metrics->pdata[i]);

@@ -202,8 +202,8 @@ static void add_mean(struct orch_section_context *a, const GPtrArray *groups, co
         a->section, "mean rank correlation of %s and %s: %.2f (%s), p %.4f, over %zu group%s",
         x_words, y_words, mean.rho.mid, interval, mean.p, mean.groups, orch_plural(mean.groups));
     orch_section_note(a->section,
-                      "Spearman's rank correlation of the settings (means of their repeats). p is "
-                      "by a permutation test within the groups, the interval by %s",
+                      "Spearman's rank correlation of the settings' means. p is from a permutation "
+                      "test, the interval from %s",
                       mean.groups > 1 ? "Student's t over the groups" : "Fisher's z");
 }
 

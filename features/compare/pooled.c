@@ -344,22 +344,15 @@ static const char *scale_text(const struct orch_metric_kind *kind)
     static const char *const texts[] = {
         [ORCH_SCALE_PLAIN] = "",
         [ORCH_SCALE_LOG] = ". Values are compared on a logarithmic scale",
-        [ORCH_SCALE_LOGIT] =
-            ". Shares, such as accuracies, are compared as arcsin(sqrt(share)), so that "
-            "the noise does not depend on the share"};
+        [ORCH_SCALE_LOGIT] = ". Shares, such as accuracies, are compared as arcsin(sqrt(share))"};
     return texts[kind->scale];
 }
 
 char *orch_pooled_text(const struct orch_pooled *p)
 {
     return g_strdup_printf(
-        "corrected for all %zu pairs of %zu settings by Tukey's range test, because the winner was "
-        "picked from the same runs. No difference in noise is found between %zu of them "
-        "(Bartlett's test, p %.2f), so their noise is estimated together, with %.0f degrees of "
-        "freedom%s%s. If a pair of settings has more noise than this estimate, the pair's own "
-        "noise "
-        "is used",
-        p->given * (p->given - 1) / 2, p->given, p->settings, p->equal_p, p->degrees,
-        p->by_seed ? ". The effect that a seed has on all settings is subtracted first" : "",
-        scale_text(&p->kind));
+        "corrected for all %zu pairs of %zu settings by Tukey's range test. The noise is estimated "
+        "from %zu settings together, with %.0f degrees of freedom%s%s",
+        p->given * (p->given - 1) / 2, p->given, p->settings, p->degrees,
+        p->by_seed ? ". The effect of each seed is subtracted first" : "", scale_text(&p->kind));
 }

@@ -274,8 +274,7 @@ char *orch_question_method(const struct orch_question_tests *tests, const struct
         return g_steal_pointer(&method);
     return g_strconcat(
         method,
-        ". The correction of p is for all settings of the question, also those that only "
-        "its other items show",
+        ". The correction is for all settings of the question, also those of its other items",
         NULL);
 }
 
@@ -321,12 +320,12 @@ bool orch_question_note_other(struct orch_section_context *a,
         if (!settings || isnan(d.p) || d.is_more_than_noise == is_more_than_noise)
             continue;
         g_autofree char *p = orch_p_format(d.p_corrected);
-        orch_section_note(
-            a->section,
-            "Question %s compares the same two settings, but as two of %u settings, not of %u. "
-            "There the difference is %smore than noise (p %s). The two values of p differ because "
-            "each is corrected for all settings of its question",
-            item->question, settings, tests->settings->len, d.is_more_than_noise ? "" : "not ", p);
+        orch_section_note(a->section,
+                          "Question %s compares the same two settings among %u settings, not %u. "
+                          "There the difference is %smore than noise (p %s), because p is "
+                          "corrected for the number of settings",
+                          item->question, settings, tests->settings->len,
+                          d.is_more_than_noise ? "" : "not ", p);
         return true;
     }
     return true;

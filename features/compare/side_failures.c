@@ -26,7 +26,7 @@ char *orch_side_failures_text(const struct orch_side_failures *failures, unsigne
                                failures->failed[side]);
         g_string_append_printf(text, " of %u repeats", repeats);
         if (failures->timed_out[side])
-            g_string_append_printf(text, " (%u by its time limit)", failures->timed_out[side]);
+            g_string_append_printf(text, " (%u at the time limit)", failures->timed_out[side]);
     }
     return g_string_free(text, FALSE);
 }

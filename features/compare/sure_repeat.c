@@ -125,8 +125,7 @@ static bool skip_failed(struct orch_sure_sampling *s, unsigned pair, enum orch_s
         if (verdict == ORCH_VERDICT_OK)
             continue;
         g_autofree char *label = orch_cell_label(item->cell);
-        g_autofree char *why =
-            g_strdup_printf("%s of %c did not end well before", label, 'A' + side);
+        g_autofree char *why = g_strdup_printf("%s of %c failed before", label, 'A' + side);
         count_failure(s, side, verdict);
         *out = leave_out(s, pair, why);
     }
@@ -139,7 +138,7 @@ static bool leave_failed(struct orch_sure_sampling *s, unsigned pair, enum orch_
 {
     const int side = s->end.failed_side;
     enum orch_verdict verdict;
-    g_autofree char *why = g_strdup_printf("%s did not end well", s->end.failed);
+    g_autofree char *why = g_strdup_printf("%s failed", s->end.failed);
     g_clear_pointer(&s->end.failed, g_free);
     if (!orch_stored_failure(s->arms[side].plan, item_of(s, pair, side), &verdict, error))
         return false;
@@ -215,8 +214,8 @@ static bool add_pair(struct orch_sure_sampling *s, unsigned pair, struct block *
         block->value[side] += value[side];
         orch_run_free(run);
         if (!isfinite(value[side])) {
-            g_autofree char *why = g_strdup_printf("%c has no '%s' there that is a number",
-                                                   'A' + side, s->request->metric);
+            g_autofree char *why =
+                g_strdup_printf("%c has no number '%s'", 'A' + side, s->request->metric);
             count_failure(s, side, ORCH_VERDICT_OK);
             *out = leave_out(s, pair, why);
         }

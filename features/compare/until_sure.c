@@ -114,10 +114,8 @@ static bool are_different(const struct orch_sure_sampling *s, GError **error)
 {
     if (s->interleave.same_code != ORCH_SAME_CODE_YES)
         return true;
-    orch_error_set(error, ORCH_ERROR_USAGE,
-                   "to run both anyway, leave out --until-sure: orch compare A B --run RECIPE",
-                   "A and B run the same code with the same settings, so there is nothing to "
-                   "decide");
+    orch_error_set(error, ORCH_ERROR_USAGE, "to run both anyway: orch compare A B --run RECIPE",
+                   "A and B run the same code with the same settings");
     return false;
 }
 

@@ -159,8 +159,7 @@ static void print_why(struct orch_cli *cli, const struct orch_sure *sure)
     if (!why[sure->stop])
         return;
     g_autofree char *outlook = sure->a->len ? outlook_text(sure) : g_strdup("nothing is known yet");
-    orch_cli_info(cli,
-                  "%s: %s\n  hint: the runs are kept; the same command%s continues with these runs",
+    orch_cli_info(cli, "%s: %s\n  hint: the same command%s continues with these runs",
                   why[sure->stop], outlook,
                   sure->stop == ORCH_SURE_RUNS_SPENT     ? " with a larger --max-runs"
                   : sure->stop == ORCH_SURE_BUDGET_SPENT ? " with a new budget"
@@ -182,15 +181,14 @@ static void print_method(struct orch_cli *cli, const struct orch_sure *sure,
         orch_cli_info(cli, "%u repeat%s left out on both sides%s%s", sure->left_out,
                       orch_plural(sure->left_out), *failures ? ": " : "", failures);
     }
-    orch_cli_info(cli, "interval and verdict are about the median of the pairs. You may read them "
-                       "after every pair: of comparisons without a true difference, at most 5 %% "
-                       "ever report one, also with skewed noise. This needs 1.6 to 2.6 times the "
-                       "runs of a test of fixed size ('orch help comparisons')");
+    orch_cli_info(
+        cli, "interval and verdict are about the median of the pairs. You may read them after "
+             "every pair: at most 5 %% of comparisons without a true difference ever report one");
     const char *notice = orch_anytime_notice_text(sure->so_far.notice);
     if (notice)
         orch_cli_warn(cli,
                       "the differences possibly come from more than one distribution: %s\n  hint: "
-                      "run both sides on a quiet machine, or see 'orch help comparisons'",
+                      "run both sides on a quiet machine",
                       notice);
     print_why(cli, sure);
 }

@@ -38,7 +38,7 @@ says_not 'the same program'
 says_not 'differ only if'
 # each side keeps its own runs until it is sure
 ok orch compare HEAD~1..HEAD -m score --run r.recipe --until-sure
-says_not 'nothing to decide'
+says_not 'the same code with the same settings'
 has 'higher and better'
 has ', sure'
 # a commit that changes nothing that is read is the same code
@@ -48,7 +48,7 @@ git commit -qm words
 ok orch compare HEAD~1..HEAD -m score --run r.recipe --repeat 2
 says 'nothing that a trial reads differs'
 fails 2 orch compare HEAD~1..HEAD -m score --run r.recipe --until-sure
-says 'nothing to decide'
+says 'the same code with the same settings'
 # the runs of other commits are not those of one that changes what they read
 sed -i 's/0[.]7/0.8/' part.txt
 git commit -qam third

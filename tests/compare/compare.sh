@@ -192,7 +192,7 @@ says 'both sides run the same program'
 echo 7 >exp/slow.awk
 git commit -qam broken
 fails 1 orch compare main..empty --run bench.recipe --repeat 2
-says 'did not end well'
+says 'failed, so nothing was compared'
 fails 2 orch compare main..empty --run nowhere.recipe
 says "neither 'main' nor the work tree has 'nowhere.recipe'"
 fails 2 orch compare main..empty --run /etc/passwd
@@ -208,5 +208,5 @@ ok orch compare d=1 d=2 --fail-on 'far > 3%'
 # nor what became no number in some runs
 ok orch try -x e=0,1 --repeat 4 -- sh -c 'test {e}{repeat} = 14 && echo gone=nan || echo gone=1.{seed}'
 fails 7 orch compare e=0 e=1 --fail-on 'gone > 3%'
-says "gone is no number in 1 of B's runs"
+says "gone is not a number in 1 of B's runs"
 ok orch compare e=1 e=0 --fail-on 'gone > 3%'

@@ -62,7 +62,7 @@ same "$(json runs.#)" 4
 echo 'echo no; exit 3' >p.sh
 fails 1 compare HEAD .
 says 'exit status 3'
-says 'did not end well, so nothing was compared'
+says 'failed, so nothing was compared'
 says 'orch log @last'
 
 # an interrupt: what ended is kept, the rest is not begun

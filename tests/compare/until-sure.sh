@@ -45,8 +45,6 @@ says '9 pairs, 18 runs, $'
 says 'A: kind=a (settings of the work tree)'
 says 'runs of'
 says 'You may read them after every pair'
-says 'also with skewed noise'
-says '1.6 to 2.6 times the runs'
 says_not 'paired t'
 ok orch ls -n 0 --json
 runs=$(json 'runs.#')
@@ -81,9 +79,9 @@ same "$(json low)/$(json high)/$(json pairs)/$(json verdict)" "$continued" 'the 
 
 # a repeat that fails is left out on both sides, and stays out
 orch compare kind=a kind=bad --run s.recipe -m loss --until-sure --max-runs 9 --least 0.5% --json >first 2>said
-grep -q 'left out on both sides: e .* of B did not end well' said || _fail 'not said'
+grep -q 'left out on both sides: e .* of B failed' said || _fail 'not said'
 ok orch compare kind=a kind=bad --run s.recipe -m loss --until-sure --max-runs 9 --least 0.5% --json
-says 'did not end well before'
+says 'failed before'
 same "$(json left_out) $(json pairs)" "$(python3 -c 'import json; o = json.load(open("first")); print(o["left_out"], o["pairs"])')" 'left out'
 python3 -c 'import sys; sys.exit(not (0 < int(sys.argv[1]) and int(sys.argv[1]) + int(sys.argv[2]) == 9))' "$(json left_out)" "$(json pairs)" || _fail 'the sum'
 
@@ -100,7 +98,7 @@ printf 'format: 1\nrecipe: u\nexperiments:\n  e: { plugin: ./score.plugin, reuse
 git add -A
 git commit -qm limit
 ok orch compare kind=a kind=ceases --run u.recipe -m loss --until-sure --max-runs 14 --least 6%
-says 'by its time limit)'
+says 'at the time limit)'
 has 'not sure yet'
 says 'may hide a difference'
 
@@ -154,13 +152,13 @@ same "$(json stopped) $(json pairs) $(json runs)" 'budget 0 0' 'a budget that on
 fails 2 orch compare HEAD HEAD --run s.recipe -m loss --until-sure
 says 'the same code with the same settings'
 fails 2 orch compare kind=a kind=b -m loss --until-sure
-says 'needs --run RECIPE'
+says "needs '--run'"
 fails 2 orch compare kind=a kind=b --run s.recipe --until-sure
 says 'one metric'
 fails 2 orch compare kind=a kind=b --run s.recipe -m loss --max-runs 3
-says 'does nothing without --until-sure'
+says "option '--max-runs' needs '--until-sure'"
 fails 2 orch compare kind=a kind=b --run s.recipe -m loss --until-sure --repeat 3
-says 'cannot be combined'
+says "option '--until-sure' excludes '--repeat'"
 fails 2 orch compare 'kind<a' kind=b --run s.recipe -m loss --until-sure
 says 'is not PARAMETER = VALUE'
 fails 1 orch compare kind=a kind=b --run s.recipe -m zero --until-sure

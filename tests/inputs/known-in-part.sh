@@ -50,7 +50,7 @@ has "$part"
 has_not 'the same code'
 _run orch compare HEAD~1 HEAD --run t.recipe -m v --until-sure --max-runs 4
 out=$out$err
-has_not 'nothing to decide'
+has_not 'the same code with the same settings'
 ok orch ls -n 0 --json
 same "$(of_json 'len({r["commit"] for r in it["runs"]})')" 2 'both commits ran'
 # all is known of a program that was observed

@@ -189,7 +189,7 @@ bad 'images: { artifact: sample }' "unknown artifact 'sample'"
 bad 'compare: { predicted: tune, by: lr, value: final }' "needs both 'predicted' and 'measured'"
 bad 'compare: { predicted: tune, measured: feature, by: lr }' "'compare' needs 'value'"
 bad 'compare: { predicted: tuen, measured: feature, by: lr, value: final }' "unknown metric 'tuen'"
-bad 'compare: { predicted: guess, measured: images_per_s, baseline: tune, by: lr }' 'takes either a baseline or'
+bad 'compare: { predicted: guess, measured: images_per_s, baseline: tune, by: lr }' "'predicted' excludes 'baseline'"
 bad 'compare: { by: lr }' "'compare' needs 'value'"
 bad 'student: { text: x }' "'student' must be a text"
 bad 'collaborators: { by: lrr }' "unknown parameter 'lrr'"

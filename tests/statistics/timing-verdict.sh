@@ -32,7 +32,7 @@ ok orch run k.recipe -q
 ok orch report k.recipe --disturbed
 for question in 1 2; do # a lower time is faster, and so is a higher rate
     printf '%s\n' "$out" | sed -n "/^$question /,/^$((question + 1)) /p" >part
-    for verdict in 'quick version: FASTER, ' 'slow version: SLOWER, ' 'alike version: SAME, ' 'noisy version: UNSURE, ' 'SAME: the difference is not more than noise, and its 95 % interval lies within 5 % of the value of old'; do
+    for verdict in 'quick version: FASTER, ' 'slow version: SLOWER, ' 'alike version: SAME, ' 'noisy version: UNSURE, ' 'SAME: the 95 % interval of the difference lies within 5 % of the value of old'; do
         grep -q "$verdict" part || _fail "question $question lacks: $verdict"
     done
 done
