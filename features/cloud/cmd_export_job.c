@@ -9,9 +9,9 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct orch_export_job_options, to, TEXT, "to", .value = "PLATFORM",
                 .help = "slurm, sagemaker, vertex, azureml, watsonx or k8s"),
     ORCH_OPTION(struct orch_export_job_options, side_by_side, FLAG, "side-by-side",
-                .help = "show where each value stands in the documents of all platforms"),
+                .help = "compare the documents of all platforms, field by field"),
     ORCH_OPTION(struct orch_export_job_options, selector.trial, TEXT, "trial", .value = "N|LABEL",
-                .help = "the trial, by its number or label, if there are several"),
+                .help = "number or label of the trial"),
     ORCH_OPTION(struct orch_export_job_options, selector.variant.settings, LIST, "set",
                 .letter = 's', .value = "[EXP.]PARAM=VALUE",
                 .help = "set a parameter to one value (several: -x)"),
@@ -26,7 +26,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct orch_export_job_options, instances, LIST, "instance", .value = "NAME",
                 .help = "instance, as the platform calls it"),
     ORCH_OPTION(struct orch_export_job_options, time, TEXT, "time", .value = "DURATION",
-                .help = "time limit (default: of the recipe, a stored run or the forecast)"),
+                .help = "time limit of the job (2h, 30min)"),
     ORCH_OPTION(struct orch_export_job_options, names, LIST, "name", .value = "NAME",
                 .help = "name of the job"),
     ORCH_OPTION(struct orch_export_job_options, images, LIST, "image", .value = "IMAGE",
@@ -58,12 +58,14 @@ static bool options_fit(const struct orch_export_job_options *o, double *out_giv
     const char *wrong = NULL;
     *out_given_s = 0;
     if (!o->to == !o->side_by_side)
-        wrong = o->to ? "--side-by-side shows all platforms, so --to does nothing with it"
-                      : "name the platform with --to, or compare all with --side-by-side";
+        wrong = o->to ? "option '--side-by-side' excludes '--to'" : "option '--to' is missing";
     else if (o->side_by_side && o->out)
-        wrong = "--output is for one document, not for --side-by-side";
+        wrong = "option '--side-by-side' excludes '--output'";
     if (wrong)
-        orch_error_set(error, ORCH_ERROR_USAGE, "see 'orch help export job'", "%s", wrong);
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       o->side_by_side ? "leave out one of the two options"
+                                       : "for example --to slurm",
+                       "%s", wrong);
     return !wrong && (!o->time || orch_option_duration("time", o->time, out_given_s, error));
 }
 
@@ -97,19 +99,14 @@ const struct orch_command ORCH_COMMAND_EXPORT_JOB = {
     .about = "Writes a document (script, YAML or JSON) that you submit with the platform's own "
              "command, such as sbatch or kubectl. The job runs this trial only. Its container "
              "image (--image) must contain orch, and the repository as working folder; Slurm needs "
-             "none, and for watsonx --image is the software specification.\n\nAmong the job's "
-             "results is the bundle trial.orch; after 'orch "
-             "db merge trial.orch' the plan shows the trial as done.\n"
-             "\nThe instance (machine type) is the cheapest in the list "
-             "share/hardware/training.csv that has the GPUs, cores and memory of the recipe's "
-             "'resources', unless --gpu or --instance is given. The time limit comes from --time, "
-             "else from the recipe, else from the stored run's time, else from the forecast for "
-             "this machine (its 95 % quantile, rounded up).\n"
+             "none.\n\nAmong the job's results is the bundle trial.orch; after 'orch db merge "
+             "trial.orch' the plan shows the trial as done.\n"
+             "\nThe instance (machine type) is the cheapest known one that has the GPUs, cores and "
+             "memory of the recipe's 'resources'. Without --time, the time limit comes from the "
+             "recipe, else from the stored run or the forecast.\n"
              "\n"
-             "The document is checked against the fields, limits and patterns that the platform "
-             "publishes; an error names the field that does not conform. Options with names in "
-             "your account, such as --role, apply to every platform. For a single platform write "
-             "its name before the value, as in --role sagemaker=arn:aws:... See 'orch help cloud'.",
+             "The document is checked against the rules that the platform publishes. See 'orch "
+             "help cloud'.",
     .examples =
         "  orch export job r.recipe --trial 3 --to slurm -o job.sh && sbatch job.sh\n"
         "  orch export job r.recipe train -s lr=0.1 --to k8s --image me/orch --results claim\n"

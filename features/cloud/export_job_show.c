@@ -30,14 +30,14 @@ static void print_basis(struct orch_cli *cli, const struct orch_job *job,
                       job->instance ? ": " : "", job->instance ? job->instance->gpu : "", price);
     orch_cli_info(cli, "  time limit %s", limit);
     if (isfinite(usd) && job->limit_s > 0)
-        orch_cli_info(cli, "  cost: at most $%.2f by then", usd * job->limit_s / 3600);
+        orch_cli_info(cli, "  cost: at most $%.2f", usd * job->limit_s / 3600);
     orch_cli_info(cli, "  submit: %s", platform->submit);
     orch_cli_info(
         cli, "  afterwards: orch db merge trial.orch (the job writes this file among its results)");
     if (job->needs_inputs && !job->account.inputs)
         orch_cli_warn(cli, "the trial uses results of other runs, which the job would run again\n  "
                            "hint: write these runs to a file with 'orch export --bundle "
-                           "inputs.orch RUN...', and give its path or URL with --inputs");
+                           "inputs.orch RUN...', and name it with --inputs");
     if (json_object_get(job->params, "dataset") && !job->account.data)
         orch_cli_warn(
             cli, "data set '%s' must be in the container image, unless --data says where it is",

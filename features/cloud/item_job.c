@@ -214,12 +214,10 @@ static bool fill(struct orch_section_context *a, GError **error)
     }
     g_autofree char *label = orch_cell_label(item->cell);
     add_answer(a->section, platforms);
-    orch_section_note(
-        a->section,
-        "the job runs trial '%s'. Accounts, buckets and images are examples; '-': the format has "
-        "no such field; '...': only the end of the path is shown; '*': "
-        "this job leaves the field out",
-        label);
+    orch_section_note(a->section,
+                      "the job runs trial '%s'. Accounts, buckets and images are examples; '-': "
+                      "the format has no such field; '*': this job leaves the field out",
+                      label);
     return add_documents(a, item, platforms, error);
 }
 

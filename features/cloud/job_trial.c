@@ -83,9 +83,7 @@ const struct orch_plan_item *orch_job_trial_choose(const struct orch_plan *plan,
         return wanted_at(plan, 1);
     g_autofree char *hint = labels_hint(plan);
     if (!trial) {
-        orch_error_set(
-            error, ORCH_ERROR_USAGE, count ? hint : NULL,
-            count ? "there are %u trials; choose one with --trial" : "there are %u trials", count);
+        orch_error_set(error, ORCH_ERROR_USAGE, count ? hint : NULL, "there are %u trials", count);
         return NULL;
     }
     const struct orch_plan_item *item =
@@ -96,8 +94,7 @@ const struct orch_plan_item *orch_job_trial_choose(const struct orch_plan *plan,
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint, "there is no trial '%s'", trial);
     else if (orch_cell_is_open(item->cell))
         orch_error_set(
-            error, ORCH_ERROR_USAGE,
-            "set the searched parameters with -s, and choose the trial that results",
+            error, ORCH_ERROR_USAGE, "set the searched parameters with -s",
             "trial '%s' belongs to a search, which chooses parameter values during the run", trial);
     return item && !orch_cell_is_open(item->cell) ? item : NULL;
 }
@@ -112,8 +109,7 @@ const struct orch_plan_item *orch_job_trial_of_run(const struct orch_plan *plan,
         if (plan->items[i].cell->wanted && run->fingerprint &&
             strcmp(plan->items[i].fingerprint, run->fingerprint) == 0)
             return &plan->items[i];
-    orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                   "parameters, files or plugin have changed since: name the recipe and --trial",
+    orch_error_set(error, ORCH_ERROR_NOT_FOUND, "name the recipe and --trial",
                    "recipe '%s' no longer has the trial of run %s", plan->expansion->name,
                    orch_run_short_key(run->key));
     return NULL;
@@ -189,8 +185,7 @@ bool orch_job_has_no_secret(const GPtrArray *words, const struct orch_expansion 
         orch_argv_record((char *const *)words->pdata, (int)words->len, expansion);
     if (!strstr(shown, "(secret)"))
         return true;
-    orch_error_set(error, ORCH_ERROR_USAGE,
-                   "let the program read the secret from its environment or from a file",
+    orch_error_set(error, ORCH_ERROR_USAGE, "let the program read the secret from its environment",
                    "the job document would show a secret parameter of the command");
     return false;
 }

@@ -309,9 +309,7 @@ struct orch_listener orch_compare_arm_listener(struct orch_compare_arm *arm)
     return (struct orch_listener){.ctx = arm, .ended = on_ended, .message = on_message};
 }
 
-#define BUILT_HINT                                                                                 \
-    "\n  hint: a program that is built must be built by its plugin's command; compiled plugins "   \
-    "are not built from a commit"
+#define BUILT_HINT "\n  hint: a program that is built must be built by its plugin's command"
 
 bool orch_compare_arms_pair(struct orch_compare_arm arms[2], struct orch_interleave *out,
                             GError **error)
