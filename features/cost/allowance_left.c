@@ -148,8 +148,8 @@ static char *amounts(const struct orch_allowance *a, double usd, double s)
     }
     if (a->has_hours) {
         g_autofree char *time = orch_duration_format(fabs(s));
-        g_string_append_printf(text, "%s%s%s of devices", a->has_usd ? ", " : "", s < 0 ? "-" : "",
-                               time);
+        g_string_append_printf(text, "%s%s%s of device time", a->has_usd ? ", " : "",
+                               s < 0 ? "-" : "", time);
     }
     return g_string_free(text, FALSE);
 }
@@ -173,7 +173,7 @@ char *orch_allowance_left_text(const struct orch_allowance_left *allowance)
     }
     if (a->has_usd && used->unpriced_runs) {
         g_autofree char *time = orch_duration_format(used->unpriced_device_s);
-        g_string_append_printf(text, " (without %s of devices whose price is not known)", time);
+        g_string_append_printf(text, " (without %s of device time whose price is not known)", time);
     }
     return g_string_free(text, FALSE);
 }

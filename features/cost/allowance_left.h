@@ -39,7 +39,7 @@ const char *orch_allowance_scope_text(enum orch_allowance_scope scope);
  * (or `allowance` is NULL), and when the only limit is in dollars but the price is unknown (0 or
  * NaN). */
 double orch_allowance_left_s(const struct orch_allowance_left *allowance, double usd_per_hour);
-/** "$20.00 and 5 h of devices for each person: used $4.10, 1 h 2 min; left ...". The caller frees.
+/** "$20.00, 5 h of device time for each person: used $4.10, 1 h 2 min; left ...". The caller frees.
  */
 char *orch_allowance_left_text(const struct orch_allowance_left *allowance);
 /** {usd, hours, per, used_usd, used_h, unpriced_h, reserved_usd,

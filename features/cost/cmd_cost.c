@@ -97,7 +97,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct cost_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
                 .help = "only runs that match ('orch help filters')"),
     ORCH_OPTION(struct cost_options, prices, LIST, "price", .value = "GPU=USD",
-                .help = "price of a device hour, e.g. V100=0.50; cpu=0.05 for any CPU"),
+                .help = "price of an hour of one device: V100=0.50, cpu=0.05"),
     ORCH_OPTION(struct cost_options, gpu, TEXT, "gpu", .value = "GPU",
                 .help = "estimate the remaining trials' cost on this GPU (default: this machine)"),
     ORCH_OPTION(struct cost_options, profile, TEXT, "profile", .letter = 'p', .value = "NAME",
@@ -341,8 +341,7 @@ static void print_prices(struct orch_cli *cli, const struct orch_device_prices *
     print_texts(cli, "prices of an hour", used);
     print_texts(cli, "no price is known of", unknown);
     if (unknown->len)
-        orch_cli_info(cli, "  hint: give it with --price GPU=USD (cpu=USD for every processor), or "
-                           "under 'prices:' in your hardware file ('orch gpu ls --help')");
+        orch_cli_info(cli, "  hint: give it with --price GPU=USD (for processors: cpu=USD)");
     if (idle->len)
         print_texts(cli, "--price names devices that no run used", idle);
 }
@@ -381,7 +380,8 @@ static void print_outlook(struct orch_cli *cli, const struct orch_plan_outlook *
         orch_cli_print("%s", text);
     }
     if (out->known)
-        g_string_append_printf(line, "the plan adds about %s of devices on %s, %s, for %u trial%s",
+        g_string_append_printf(line,
+                               "the plan adds about %s of device time on %s, %s, for %u trial%s",
                                time, out->device, money, out->known, orch_plural(out->known));
     if (out->unknown)
         g_string_append_printf(line, "%s%u trial%s without a forecast on %s",
@@ -489,14 +489,12 @@ const struct orch_command ORCH_COMMAND_COST = {
     .max_args = 1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct cost_options),
-    .about =
-        "The cost of an ended run is its wall hours x its devices (GPUs; a machine without GPUs "
-        "counts as one device) x the price per hour on that day: --price, else your hardware file, "
-        "else the dated table ('orch gpu prices'). Hours without a known price are listed "
-        "separately, not counted as free. Lost hours are those of runs that did not end as ok, "
-        "diverged or pruned. Lost hours and removed runs are included because they were paid for. "
-        "Weeks and months are UTC. With RECIPE, only runs of this recipe are summed, and the "
-        "output shows the rest of its 'allowance:' and the cost of its remaining trials.",
+    .about = "The cost of a run is its hours x its GPUs (without a GPU: x 1) x the price per hour "
+             "on that day. The price comes from --price, else from your hardware file, else from "
+             "'orch gpu prices'. Hours without a known price are listed separately. Lost hours are "
+             "those of runs that did not end as ok, diverged or pruned. Lost hours and removed "
+             "runs count, because they were paid for. With RECIPE, only its runs are summed, and "
+             "the output shows the rest of its 'allowance:' and the cost of its remaining trials.",
     .examples = "  orch cost                              # who used what\n"
                 "  orch cost --by week,who --since 2026-11-01\n"
                 "  orch cost --by gpu --price 'V100=0.50' --price cpu=0.05\n"

@@ -59,9 +59,7 @@ static bool read_given(struct orch_device_prices *prices, const char *text, GErr
     g_autofree char *name = equals ? g_strstrip(g_strndup(text, (gsize)(equals - text))) : NULL;
     double usd;
     if (!name || !*name || !orch_real_parse(equals + 1, &usd) || !(usd > 0 && usd <= USD_MOST)) {
-        orch_error_set(error, ORCH_ERROR_USAGE,
-                       "write dollars per hour of one device, for example --price V100=0.50 or "
-                       "--price cpu=0.05",
+        orch_error_set(error, ORCH_ERROR_USAGE, "for example --price V100=0.50",
                        "option '--price': '%s' is not of the form GPU=USD", text);
         return false;
     }

@@ -42,7 +42,7 @@ ok orch cost a.recipe --json
 same "$(json total.runs) $(json allowance.left_h)" '0 1.0' # before anything ran
 [ ! -e .orch/results.db ] || _fail 'looking made a store'
 ok orch run a.recipe
-says 'allowance 1 h 0 min of devices for the group: used'
+says 'allowance 1 h 0 min of device time for the group: used'
 ok orch cost a.recipe
 has 'allowance 1 h'
 has 'the plan adds nothing: all of it is done'
