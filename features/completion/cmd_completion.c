@@ -356,11 +356,8 @@ const struct orch_command ORCH_COMMAND_COMPLETION = {
     .usage = "SHELL|runs|plugins",
     .min_args = 1,
     .max_args = 1,
-    .about = "The scripts offer commands, options, runs (short keys and names), plugins and "
-             "recipes. 'orch completion runs' and 'orch completion plugins' print the names that "
-             "the scripts offer, one on each line. Only names of letters, digits and _ . - are "
-             "offered, because names come from other people's stores and files, and a shell could "
-             "interpret other characters.",
+    .about = "The script completes commands, options, runs, plugins and recipes. Of runs and "
+             "plugins, only names of letters, digits and _ . - are offered.",
     .examples = "  source <(orch completion bash)",
     .run = run,
 };

@@ -158,7 +158,7 @@ const struct orch_command ORCH_COMMAND_CONFIG = {
              "'with:' of the recipe, of the experiment, of the profile, and of the experiment "
              "within the profile, and last the options -s and -x.\n"
              "\n--schema prints a JSON Schema. Editors use it to complete and check recipes and "
-             "manifests; programs use it to check what a command prints with --json.",
+             "manifests.",
     .examples = "  orch config recipes/hw4.recipe --origin\n"
                 "  orch config recipes/hw4.recipe finetune -s epochs=3 --origin\n"
                 "  orch config --schema >recipe.schema.json\n"
