@@ -27,13 +27,13 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct curve_options, epochs, TEXT, "epochs", .letter = 'e', .value = "N",
                 .help = "predict the loss after N epochs"),
     ORCH_OPTION(struct curve_options, metric, TEXT, "metric", .value = "NAME",
-                .help = "metric to fit, loss or accuracy (default: step_loss, train_loss, ...)"),
+                .help = "loss or accuracy to fit (default: step_loss, train_loss, ...)"),
     ORCH_OPTION(struct curve_options, accuracy_metric, TEXT, "accuracy-metric", .value = "NAME",
                 .help = "metric of --target-accuracy (default: val_accuracy, val_acc, ...)"),
     ORCH_OPTION(struct curve_options, form, TEXT, "form", .value = "NAME",
                 .help = "formula of the curve: auto (default), optimus, power or schedule"),
     ORCH_OPTION(struct curve_options, rates, TEXT, "rates", .value = "FILE",
-                .help = "with --form schedule: CSV file of other learning rates (columns step,lr)"),
+                .help = "with --form schedule: CSV of learning rates (columns step,lr)"),
     ORCH_OPTION(struct curve_options, weights, TEXT, "weights", .value = "NAME",
                 .help = "equal (default), or segments: later points of the curve weigh more"),
     ORCH_OPTION(struct curve_options, outliers, TEXT, "outliers", .value = "N",
@@ -88,18 +88,15 @@ static bool read_ask(const struct curve_options *o, struct orch_curve_ask *a, GE
     if (o->weights && !g_strv_contains(weights, o->weights))
         return wrong_option("--weights", o->weights, "use equal or segments", error);
     if (o->target_loss && (!orch_real_parse(o->target_loss, &a->loss) || !isfinite(a->loss)))
-        return wrong_option("--target-loss", o->target_loss, "use a number, for example 0.3",
-                            error);
+        return wrong_option("--target-loss", o->target_loss, "for example 0.3", error);
     if (o->target_accuracy && !parse_accuracy(o->target_accuracy, &a->accuracy))
-        return wrong_option("--target-accuracy", o->target_accuracy,
-                            "use a fraction or a percentage, for example 0.92 or 92%", error);
+        return wrong_option("--target-accuracy", o->target_accuracy, "for example 0.92 or 92%",
+                            error);
     if (!orch_cli_count(o->outliers, "--outliers", 100, &neighbours, error) ||
         !orch_cli_count(o->epochs, "--epochs", 1000000, &a->epochs, error))
         return false;
     if (o->net && a->choice == ORCH_CURVE_ALWAYS_POWER)
-        return wrong_option("--form", o->form,
-                            "use optimus: --net predicts the parameters b0, b1 and b2 of that form",
-                            error);
+        return wrong_option("--form", o->form, "use optimus with --net", error);
     if (o->net)
         a->choice = ORCH_CURVE_ALWAYS_OPTIMUS;
     a->fit.neighbours = (int)neighbours;
@@ -150,11 +147,12 @@ static bool schedule_fits(const struct curve_options *o, bool is_schedule, GErro
 {
     const char *idle = is_schedule ? idle_with_schedule(o) : NULL;
     if (o->rates && !is_schedule)
-        orch_error_set(error, ORCH_ERROR_USAGE, "add --form schedule",
-                       "option '--rates' does nothing without --form schedule");
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "for example orch curve -w 'recipe=hw4' --form schedule --rates rates.csv",
+                       "option '--rates' needs '--form schedule'");
     else if (idle)
-        orch_error_set(error, ORCH_ERROR_USAGE, "leave it out",
-                       "option '--%s' does nothing with --form schedule", idle);
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two options",
+                       "option '--form schedule' excludes '--%s'", idle);
     else
         return true;
     return false;
@@ -170,12 +168,11 @@ static bool options_fit(const struct orch_cli *cli, const struct curve_options *
     if (!orch_cli_format_check(o->format, error))
         return false;
     if (cli->json && o->format)
-        orch_error_set(error, ORCH_ERROR_USAGE, "choose one of the two options",
-                       "--json and --format cannot be combined");
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two options",
+                       "option '--json' excludes '--format'");
     else if (idle)
-        orch_error_set(error, ORCH_ERROR_USAGE,
-                       "add --net NAME, the network whose curve to predict",
-                       "option '--%s' does nothing without --net", idle);
+        orch_error_set(error, ORCH_ERROR_USAGE, "for example --net resnet-cifar:44",
+                       "option '--%s' needs '--net'", idle);
     else
         return true;
     return false;
@@ -223,11 +220,10 @@ const struct orch_command ORCH_COMMAND_CURVE = {
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct curve_options),
-    .about = "Fits a curve to the loss of each run (a separate curve for each stage of the "
-             "learning rate). For --target-loss and --target-accuracy, the output says after how "
-             "many steps and epochs, and how much time, the run reaches the target ('orch help "
-             "curves'). With --net the command also predicts the curve of a network that was not "
-             "run, from the curves of these runs.",
+    .about = "Fits a curve to the loss of each run. With --target-loss or --target-accuracy, it "
+             "predicts after how many steps and epochs, and how much time, the run reaches the "
+             "target ('orch help curves'). With --net, it also predicts the curve of a network "
+             "that was not run.",
     .examples =
         "orch curve @last --target-accuracy 92%   # how long until 92 %?\n"
         "orch curve --where 'recipe=hw4 and net~resnet' --format csv\n"

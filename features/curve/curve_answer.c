@@ -33,9 +33,7 @@ GPtrArray *orch_curve_runs(struct orch_store *store, const char *const *names, i
         return NULL;
     if (all->len)
         return g_steal_pointer(&all);
-    orch_error_set(error, ORCH_ERROR_USAGE,
-                   "name runs, for example 'orch curve @last', or add --where 'recipe=hw4'",
-                   "no runs are named");
+    orch_error_set(error, ORCH_ERROR_USAGE, "for example orch curve @last", "no runs are named");
     return NULL;
 }
 

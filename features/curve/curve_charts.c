@@ -93,9 +93,7 @@ void orch_curve_set_chart(const struct orch_curve_set *set, struct orch_section 
     if (!chart)
         return;
     chart->note =
-        g_strdup_printf("points: means over equal parts of the training, at most %d of them. "
-                        "The curves are fitted to the single losses, not to these means",
-                        STRETCHES);
+        g_strdup_printf("points: means over at most %d equal parts of the training", STRETCHES);
     orch_section_chart(section, chart);
 }
 
@@ -124,8 +122,7 @@ void orch_heldout_curves_chart(const struct orch_heldout_curve *held, size_t cou
             : g_strdup_printf("band: the forecast +- %.1f %%, the largest mean error when each "
                               "network was predicted from the others",
                               100 * band);
-    chart->note = g_strdup_printf("points: means over equal parts of the training, at most %d of "
-                                  "them; %s",
+    chart->note = g_strdup_printf("points: means over at most %d equal parts of the training; %s",
                                   STRETCHES, what);
     orch_section_chart(section, chart);
 }

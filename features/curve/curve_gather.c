@@ -238,10 +238,9 @@ static void add_gaps(struct orch_section_context *a, const char *key, unsigned g
     unsigned skipped = 0;
     const char *why = trials ? orch_trials_skip_reason(trials, &skipped) : NULL;
     bool is_able = !trials || !trials->all->len || skipped < trials->all->len;
-    orch_section_missing(
-        a->section, is_able ? hint : NULL,
-        "%u of %u curves are missing, because nobody has run them on their device yet%s%s", gaps,
-        count, is_able ? "" : "; on this machine: ", is_able ? "" : why);
+    orch_section_missing(a->section, is_able ? hint : NULL,
+                         "%u of %u curves are missing: nobody has run them%s%s", gaps, count,
+                         is_able ? "" : "; on this machine: ", is_able ? "" : why);
     if (!is_able && !a->section->done)
         a->section->state = ORCH_SECTION_SKIPPED;
     orch_trials_free(trials);

@@ -54,15 +54,12 @@ static void note_untold(struct orch_section *section, const struct orch_curve_se
             const double t = fabs(term->value / term->error);
             if (!plain->has_device[g] || g == plain->base || !(t >= CLEAR_ERRORS))
                 continue;
-            orch_section_note(
-                section,
-                "the term of %s for %s is %.2g times its standard error, but this "
-                "does not show an effect of the device. The F test above finds none: "
-                "the difference between the devices varies too much from network to "
-                "network. The p of this test is %s; an effect needs p below %.2g, because %d "
-                "parameters are tested",
-                name, orch_curve_set_device(set, g), t, p, ORCH_NOISE_LEVEL / law->law->outputs,
-                law->law->outputs);
+            orch_section_note(section,
+                              "the term of %s for %s is %.2g times its standard error, but the F "
+                              "test above finds no effect of the device: its p is %s, and an "
+                              "effect needs p below %.2g, because %d parameters are tested",
+                              name, orch_curve_set_device(set, g), t, p,
+                              ORCH_NOISE_LEVEL / law->law->outputs, law->law->outputs);
         }
     }
 }
@@ -91,10 +88,9 @@ void orch_curve_ols_describe(struct orch_section *section, const struct orch_cur
     }
     orch_section_table(section, table);
     orch_section_note(section,
-                      "the table above has the regression that the assignment asks for: parameter "
-                      "= constant + per layer x layers + device. Its %d terms are fitted to %d "
-                      "independent curves (ordinary least squares). Standard errors are in brackets"
-                      "%s",
+                      "the table above has a regression: parameter = constant + per layer x layers "
+                      "+ device. Its %d terms are fitted to %d independent curves (ordinary least "
+                      "squares). Standard errors are in brackets%s",
                       plain->terms, plain->rows,
                       r2_counts ? "" : ". There is no R2: fewer than two curves for each term");
     note_untold(section, law, set);

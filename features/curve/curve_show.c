@@ -54,8 +54,7 @@ static struct orch_table *predicted_curve_table(const struct orch_predicted_curv
 static void predicted_curve_print(struct orch_cli *cli, const struct orch_predicted_curve *p)
 {
     struct orch_document *document = orch_document_new("predict");
-    g_autofree char *title =
-        g_strdup_printf("predicted for %s: b0, b1 and b2 from those of the runs' networks", p->net);
+    g_autofree char *title = g_strdup_printf("predicted for %s from the runs' networks", p->net);
     struct orch_section *section = orch_document_add(document, "curve_law", NULL, title);
     orch_curve_law_describe(section, p->law);
     orch_section_table(section, params_table(p));
@@ -312,8 +311,7 @@ static void print_notes(const struct orch_curve_answer *answer, const struct orc
     if (has_form(answer, ORCH_CURVE_OPTIMUS))
         printf("optimus: loss = 1/(b0 k + b1) + b2, all b >= 0 (Peng et al. 2018, equation 1)\n");
     if (has_form(answer, ORCH_CURVE_OPTIMUS) && answer->has_errors)
-        printf("in brackets: standard errors, which assume that the errors of the points are "
-               "independent\n");
+        printf("in brackets: standard errors\n");
     if (has_form(answer, ORCH_CURVE_POWER))
         printf("power: loss = a + b (k + d)^-c\n");
     if (a->choice == ORCH_CURVE_AUTO)
@@ -322,12 +320,11 @@ static void print_notes(const struct orch_curve_answer *answer, const struct orc
         printf("relative: fitted to relative errors, without the first fifth of the points\n");
     printf("tends to: the loss after very many steps, in brackets its 90 %% interval\n");
     orch_cli_print("k counts %s since the last change of the learning rate ('from'); losses %s",
-                   is_mixed             ? "steps or epochs, as the series does"
+                   is_mixed             ? "steps or epochs"
                    : first->is_by_epoch ? "epochs"
                                         : "steps",
                    a->fit.is_normalised ? "are divided by each run's largest loss" : "as recorded");
-    printf("R2 and error are over all points of the run; error is the mean of |fitted - "
-           "measured| / measured\n");
+    printf("error: the mean of |fitted - measured| / measured over all points of the run\n");
     if (a->fit.neighbours)
         for (guint i = 0; i < answer->curves->len; i++) {
             const struct orch_stages *stages = result_of(answer, i)->stages;
@@ -347,17 +344,16 @@ static void print_target_notes(const struct orch_curve_answer *answer,
     for (guint i = 0; i < answer->curves->len && !from; i++)
         from = curve_of(answer, i)->s_from;
     if (!isnan(a->accuracy) && !isnan(answer->bridge_loss))
-        printf("accuracy %g is reached at loss %g, by a fit of accuracy to loss that never falls "
-               "when the loss does (isotonic, %zu points of all these runs)\n",
+        printf("accuracy %g is reached at loss %g (isotonic regression, %zu points of all these "
+               "runs)\n",
                a->accuracy, answer->bridge_loss, answer->bridge->count);
     if (answer->bridge && isnan(answer->bridge_loss))
         printf("no run reached accuracy %g, so the step is forecast from a curve of 1 - accuracy\n",
                a->accuracy);
     if (from)
-        orch_cli_print("time: computed from the speed of the run itself, by %s",
-                       strcmp(from, "epoch_time") == 0
-                           ? "epoch_time (validation left out)"
-                           : "the times at which the run's points were recorded");
+        orch_cli_print("time: computed from %s", strcmp(from, "epoch_time") == 0
+                                                     ? "epoch_time (validation left out)"
+                                                     : "the times of the run's points");
 }
 
 static void print_text(struct orch_cli *cli, const struct orch_curve_answer *answer,

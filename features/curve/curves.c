@@ -308,8 +308,7 @@ struct orch_isotonic *orch_run_curves_bridge(const GPtrArray *curves, GError **e
         g_array_append_vals(accuracy, c->accuracy, (guint)c->accuracy_count);
     }
     if (!loss->len) {
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                       "name the metric with --accuracy-metric, or use --target-loss",
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, "name the metric with --accuracy-metric",
                        "none of these runs recorded both an accuracy and a loss");
         return NULL;
     }
@@ -341,8 +340,7 @@ static struct orch_run_curve *complain(const struct orch_run *run, const char *w
 {
     if (error && *error)
         return NULL;
-    orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                   "'orch show RUN' lists the run's metrics; --metric names another metric",
+    orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch show RUN' lists the run's metrics",
                    "run %s has no metric '%s'%s", orch_run_short_key(run->key),
                    wanted ? wanted : "step_loss', 'val_loss', 'val_accuracy",
                    wanted ? "" : " or the like");
@@ -436,9 +434,7 @@ bool orch_run_curve_fit(const struct orch_run_curve *curve, enum orch_curve_choi
     }
     out->good = orch_stages_goodness(out->stages, curve->k, curve->loss, curve->count, 0);
     if (!has_fit(&out->good)) {
-        orch_error_set(error, ORCH_ERROR_USAGE,
-                       "'orch show RUN -m NAME' lists the points of the metric; --metric selects "
-                       "another metric",
+        orch_error_set(error, ORCH_ERROR_USAGE, "name another metric with --metric",
                        "run %s: no curve fits '%s', because it does not fall as a loss does",
                        orch_run_short_key(curve->key), curve->metric);
         orch_curve_result_release(out);

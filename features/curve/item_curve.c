@@ -168,12 +168,11 @@ static bool fill(struct orch_section_context *a, GError **error)
     if (set->cells->len) {
         orch_section_table(a->section, make_table(set));
         orch_curve_set_chart(set, a->section);
-        orch_section_note(
-            a->section,
-            "%s = 1/(b0 k + b1) + b2, with b0, b1 and b2 of at least 0. k is the number of steps "
-            "(or epochs, if the losses are per epoch) since the last change of the learning rate. "
-            "The standard errors in brackets assume that the errors of the points are independent",
-            metric ? metric : "loss");
+        orch_section_note(a->section,
+                          "%s = 1/(b0 k + b1) + b2, with b0, b1 and b2 of at least 0. k is the "
+                          "number of steps (or epochs) since the last change of the learning rate. "
+                          "Standard errors are in brackets",
+                          metric ? metric : "loss");
         add_answer(a->section, set);
         add_independence(a->section, set, missing);
         for (guint i = 0; i < set->devices->len; i++)

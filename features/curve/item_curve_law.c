@@ -153,10 +153,9 @@ static void add_conditions(struct orch_section *section, const struct orch_curve
         g_autofree char *name = orch_curve_set_law_param(law, i);
         if (line->condition >= ORCH_LAW_CONDITION_MOST)
             orch_section_text(section,
-                              "the law of %s is ill-conditioned: its design matrix has a condition "
-                              "number of %.2g (%g or more). Its features rise together, so the "
-                              "single coefficients mean little, and a prediction outside of the "
-                              "range of these networks is not to be trusted",
+                              "the law of %s is ill-conditioned (condition number %.2g, %g or "
+                              "more): do not trust its single coefficients, or its predictions "
+                              "outside of the range of these networks",
                               name, line->condition, ORCH_LAW_CONDITION_MOST);
     }
 }
@@ -177,8 +176,7 @@ static void add_few_networks(struct orch_section *section, const struct orch_cur
         if (coefficients > 1 && !r2_counts(law, line))
             orch_section_note(section,
                               "no R2 of %s: %d coefficients on %d networks leave %d degree%s of "
-                              "freedom, with which R2 is large for random data, too; the error on "
-                              "networks left out is the evidence",
+                              "freedom, with which R2 is large for random data, too",
                               name, coefficients, networks, MAX(networks - coefficients, 0),
                               orch_plural(MAX(networks - coefficients, 0)));
     }
@@ -220,9 +218,9 @@ static void add_law(struct orch_section *section, const struct orch_curve_set_la
             law->copies, orch_plural(law->copies), law->copies == 1 ? "s" : "", law->copies_why,
             law->copies == 1 ? "is" : "are");
     orch_section_note(
-        section, "in brackets: the standard error, with each network as one observation. Where "
-                 "the scale is ln, R2 is computed on logarithms. The left-out error is the "
-                 "error for networks that were used neither to choose features nor to fit");
+        section,
+        "in brackets: the standard error, with each network as one observation. The left-out error "
+        "is the error for networks that were used neither to choose features nor to fit");
     add_few_networks(section, law);
     add_conditions(section, law);
     if (law->passed)
@@ -355,12 +353,10 @@ static void add_errors(struct orch_section *section, const GArray *held)
     orch_section_note(
         section,
         "b0 to b2 are predicted%s. Each error is the mean of |predicted - measured| / measured "
-        "from step %.0f on. Column 'predicted' has the error of the predicted curve at each step. "
-        "Column 'by ranges' has its error for means over %d ranges of steps, in which the noise of "
-        "single batches averages out. The other columns have the errors of other curves: of the "
-        "regression on layers and device ('layers + GPU'), of the network's own fit, which errs "
-        "only by noise ('its own fit'), of %s ('nearest network'), and of the mean of all fitted "
-        "curves ('mean curve')",
+        "from step %.0f on: of the predicted curve at each step ('predicted') and for means over "
+        "%d ranges of steps ('by ranges'), of the regression on layers and device ('layers + "
+        "GPU'), of the curve fitted to the network itself ('its own fit'), of %s ('nearest "
+        "network'), and of the mean of all fitted curves ('mean curve')",
         h->predicted->count > 1 ? " (first stage)" : "", ceil(h->from_k), RANGES,
         h->nearest ? h->nearest : "the nearest network");
 }

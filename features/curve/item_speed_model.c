@@ -82,8 +82,8 @@ static bool find_batch(struct speed_item *s, GError **error)
             orch_error_set(error, ORCH_ERROR_USAGE,
                            "sweep workers and batch together with 'zip', so that batch x workers "
                            "stays the same",
-                           "in the synchronous model, all workers together have the same batch in "
-                           "each measurement; found %g and %g images",
+                           "the synchronous model needs the same total batch in each measurement; "
+                           "found %g and %g images",
                            s->options.total_batch, p->batch);
             return false;
         }
@@ -180,10 +180,10 @@ static void add_notes(const struct speed_item *s, const struct orch_speed *model
     for (int i = 0; i < orch_speed_terms(s->options.mode); i++)
         g_string_append_printf(text, "%s%.4g x %s", i ? " + " : "", orch_speed_theta(model)[i],
                                orch_speed_term_name(s->options.mode, i));
-    orch_section_note(s->a->section,
-                      "Optimus' %s model (Peng et al. 2018, equation %d; non-negative least "
-                      "squares of relative errors; p servers, w workers): %s",
-                      is_sync ? "synchronous" : "asynchronous", is_sync ? 4 : 3, text->str);
+    orch_section_note(
+        s->a->section,
+        "Optimus' %s model (Peng et al. 2018, equation %d) with p servers and w workers: %s",
+        is_sync ? "synchronous" : "asynchronous", is_sync ? 4 : 3, text->str);
     if (is_sync)
         orch_section_note(s->a->section, "M: %g images of all workers together",
                           s->options.total_batch);

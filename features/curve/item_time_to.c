@@ -265,11 +265,10 @@ static bool fit_speed(struct answer *a, GError **error)
     const int *servers = SAMPLE_SERVERS;
     fill_shares(a);
     if (a->share_count < 3) {
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                       "in the experiment that 'speed' names, sweep at least 3 batch sizes that "
-                       "divide the total batch, on one device",
-                       "speeds at 3 or more batch sizes per worker are needed, found %d",
-                       a->share_count);
+        orch_error_set(
+            error, ORCH_ERROR_NOT_FOUND,
+            "in the experiment of 'speed', sweep 3 batch sizes that divide the total batch",
+            "speeds at 3 or more batch sizes per worker are needed, found %d", a->share_count);
         return false;
     }
     struct orch_speed_point points[LIST_MAX * G_N_ELEMENTS(SAMPLE_SERVERS)];
@@ -408,10 +407,10 @@ static void draw_times(struct orch_section *section, const struct answer *a)
                  seconds);
     }
     if (last < HUGE_VAL)
-        chart->note = g_strdup_printf("grey and dotted: extrapolated. With more than %g workers, a "
-                                      "worker's share of the batch is less than %g images, the "
-                                      "smallest batch that was measured",
-                                      most_measured(a), a->shares[a->share_count - 1].batch);
+        chart->note =
+            g_strdup_printf("grey and dotted: extrapolated, because with more than %g workers each "
+                            "has fewer than %g images, the smallest measured batch",
+                            most_measured(a), a->shares[a->share_count - 1].batch);
     orch_section_chart(section, chart);
 }
 
@@ -447,15 +446,13 @@ static void add_epochs(struct orch_section *section, const struct answer *a)
                           "the recipe asks for accuracy %g; the target is %g, which the fit, the "
                           "predicted curve and the runs of %s reach",
                           a->asked, a->accuracy, a->net->name);
-    orch_section_note(
-        section,
-        "%s has accuracy %g when its loss is %.4g. This follows from %zu points of %d independent "
-        "curves of %d networks, by a fit in which accuracy never falls when the loss falls "
-        "(isotonic regression). The predicted curve reaches this loss after %.0f steps, which are "
-        "%.2f epochs of %.0f images",
-        a->net->name, a->accuracy, a->loss, a->bridge->count, orch_curve_set_independent(a->set),
-        (int)a->set->nets->len, ceil(a->epochs * a->like->steps_per_epoch), a->epochs,
-        a->like->images);
+    orch_section_note(section,
+                      "%s has accuracy %g when its loss is %.4g (isotonic regression on %zu points "
+                      "of %d independent curves of %d networks). The predicted curve reaches this "
+                      "loss after %.0f steps, which are %.2f epochs of %.0f images",
+                      a->net->name, a->accuracy, a->loss, a->bridge->count,
+                      orch_curve_set_independent(a->set), (int)a->set->nets->len,
+                      ceil(a->epochs * a->like->steps_per_epoch), a->epochs, a->like->images);
     for (size_t i = 0; i < a->like->accuracy_count; i++)
         if (a->like->accuracy[i] >= a->accuracy) {
             orch_section_note(section,
@@ -499,11 +496,11 @@ static void add_fitted_samples(struct orch_section *section, const struct answer
     GString *text = g_string_new(NULL);
     for (size_t p = 0; p < G_N_ELEMENTS(SAMPLE_SERVERS); p++)
         g_string_append_printf(text, "%s%d", p ? ", " : "", SAMPLE_SERVERS[p]);
-    orch_section_note(
-        section,
-        "the speed model is fitted to %zu samples: %d measured batch sizes, each combined with "
-        "%s parameter servers. The time of the exchange with these servers is computed",
-        (size_t)a->share_count * G_N_ELEMENTS(SAMPLE_SERVERS), a->share_count, text->str);
+    orch_section_note(section,
+                      "the speed model is fitted to %zu samples: %d measured batch sizes, each "
+                      "combined with %s parameter servers",
+                      (size_t)a->share_count * G_N_ELEMENTS(SAMPLE_SERVERS), a->share_count,
+                      text->str);
     g_string_free(text, TRUE);
 }
 
@@ -539,12 +536,10 @@ static void add_model(struct orch_section *section, const struct answer *a)
         g_string_append_printf(text, "%s%.4g%s%s", i ? " + " : "", theta[i], is_constant ? "" : " ",
                                is_constant ? "" : term);
     }
-    orch_section_note(
-        section,
-        "speed model of synchronous training with w workers, p servers and a batch of M = %g: "
-        "seconds per step = %s. It is equation 4 of Peng et al. 2018, fitted by non-negative "
-        "least squares",
-        a->total_batch, text->str);
+    orch_section_note(section,
+                      "speed model of synchronous training with w workers, p servers and a batch "
+                      "of M = %g: seconds per step = %s (Peng et al. 2018, equation 4)",
+                      a->total_batch, text->str);
     g_string_free(text, TRUE);
     const char *warning = orch_speed_warning(a->model);
     if (warning)

@@ -52,8 +52,7 @@ static bool check_curves(const GPtrArray *curves, bool by_epoch, GError **error)
         }
         if (c->rates)
             continue;
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                       "record the learning rate as a metric 'lr', as the plugin train does",
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, "record the learning rate as a metric 'lr'",
                        "run %s has no learning rate for its losses: it has no metric 'lr' or "
                        "'learning_rate' per %s",
                        orch_run_short_key(c->key), c->is_by_epoch ? "epoch" : "step");

@@ -33,8 +33,8 @@ done
 # bob's runs use up the group's allowance and his own, but not that of somebody else
 recipe '{ group: 1 h, person: 1 h }'
 ORCH_USER=bob ok orch run a.recipe
-says 'allowance 1 h 0 min of devices for the group: used'
-says 'allowance 1 h 0 min of devices for each person: used'
+says 'allowance 1 h 0 min of device time for the group: used'
+says 'allowance 1 h 0 min of device time for each person: used'
 recipe '{ group: 0.00001 h, person: 1 h }'
 fails 6 orch run a.recipe --force
 says 'stopped by the allowance for the group: 3 trials not started'

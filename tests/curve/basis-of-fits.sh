@@ -47,7 +47,7 @@ has '3 of 3 steps are timed in a single epoch, so their noise is unknown'
 has 'takes 0.064 s for 64 images, 0.032 s for 32 images, 0.016 s for 16 images'
 has '1 timed epoch of 1 run with 64 images,'
 has '(the first epoch of a run is left out)'
-has 'fitted to 12 samples: 3 measured batch sizes, each combined with 1, 2, 4, 8 parameter servers. The time of the exchange with these servers is computed'
+has 'fitted to 12 samples: 3 measured batch sizes, each combined with 1, 2, 4, 8 parameter servers'
 has 'points of 3 independent curves of 3 networks'
 sed -i 's/speed: { plugin: .\/law.plugin, with: { epochs: 2 }/speed: { plugin: .\/law.plugin, repeat: 3, with: { epochs: 4 }/' c.recipe
 ok orch run c.recipe -q
@@ -79,7 +79,7 @@ for servers in "24":
     role, drawn = lines[servers + " parameter servers"]
     other, beyond = lines[servers + " parameter servers, extrapolated"]
     assert drawn == [1, 2, 4] and beyond == [4, 8, 16] and role != other, lines
-assert "With more than 4 workers, a worker's share of the batch is less than 16 images, the smallest batch that was measured" in chart["note"], chart["note"]
+assert "with more than 4 workers each has fewer than 16 images, the smallest measured batch" in chart["note"], chart["note"]
 rows = next(b["rows"] for b in section["blocks"] if b["kind"] == "table")
 assert [r["extrapolated"] for r in rows] == ["no", "no", "no", "yes", "yes"], rows
 P

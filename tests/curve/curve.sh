@@ -300,7 +300,7 @@ says '92%'
 fails 2 orch curve @last --form cubic
 says optimus
 fails 2 orch curve @last --gpu V100
-says "'--gpu' does nothing without --net"
+says "'--gpu' needs '--net'"
 fails 2 orch predict --gpu V100 --net resnet50 --target-loss 1
 says "'orch curve' has it"
 fails 2 orch predict @last

@@ -116,5 +116,5 @@ sed 's/law.plugin/shift.plugin/; s/^recipe: d/recipe: f/; /^  two:/a\    with: {
 ok orch run f.recipe -q
 ok orch report f.recipe
 has 'the term of b1 for 2 threads is'
-has 'times its standard error, but this does not show an effect of the device'
+has 'times its standard error, but the F test above finds no effect of the device'
 has 'No effect of the device is found'

@@ -32,7 +32,7 @@ for section in a, s:
 text = json.dumps(a)
 for word in "0.5 x 1", "0.25 x w/p", "0.125 x w", "0.0625 x p", "1 server", "4 servers":
     assert word in text, (word, text)
-assert "all workers together have the same batch in each measurement" in json.dumps(b), b
+assert "the synchronous model needs the same total batch in each measurement" in json.dumps(b), b
 P
 # what cannot be
 sed 's/mode: synchronous, experiments: .same./mode: sync, experiments: [same]/' t.recipe >u.recipe

@@ -189,14 +189,12 @@ static const char *find_warning(const struct orch_speed *speed)
                         (gint64)p->workers * first->servers == (gint64)first->workers * p->servers;
     }
     if (is_ratio_same)
-        return "workers per server (w/p) are the same in all measurements: the terms w/p and 1, "
-               "and w and p, cannot be distinguished; measure some with other w/p";
+        return "workers per server (w/p) are the same in all measurements; measure some with other "
+               "w/p";
     if (is_p_same)
-        return "servers (p) are the same in all measurements: the terms p and 1, and w/p and w, "
-               "cannot be distinguished; measure some with other p";
+        return "servers (p) are the same in all measurements; measure some with other p";
     if (is_w_same)
-        return "workers (w) are the same in all measurements: the terms of w and 1 cannot be "
-               "distinguished; measure some with other w";
+        return "workers (w) are the same in all measurements; measure some with other w";
     return "the measurements do not determine all terms; measure more different (p, w)";
 }
 
