@@ -132,9 +132,7 @@ const struct orch_command ORCH_COMMAND_DATASET_GET = {
     .min_args = 1,
     .max_args = -1,
     .about = "The files are stored in $ORCH_DATA, else in ~/.cache/orch/data. An interrupted "
-             "download is resumed. "
-             "Proxies (https_proxy) and $ORCH_DATA_MIRROR are respected. A file whose digest is "
-             "not the published one is deleted, and an existing file is not downloaded again.",
+             "download is resumed. A file whose digest is not the published one is deleted.",
     .examples = "  orch dataset get cifar10\n  orch dataset get resnet50",
     .run = run_get,
 };

@@ -52,9 +52,9 @@ static const struct {
     {CURLE_COULDNT_RESOLVE_HOST, false, "is this machine online? behind a proxy set https_proxy"},
     {CURLE_COULDNT_RESOLVE_PROXY, false, "check https_proxy and http_proxy"},
     {CURLE_COULDNT_CONNECT, true, "is this machine online? behind a proxy set https_proxy"},
-    {CURLE_OPERATION_TIMEDOUT, true, "run the same command again: it goes on where it stopped"},
-    {CURLE_PARTIAL_FILE, true, "run the same command again: it goes on where it stopped"},
-    {CURLE_RECV_ERROR, true, "run the same command again: it goes on where it stopped"},
+    {CURLE_OPERATION_TIMEDOUT, true, "run the same command again"},
+    {CURLE_PARTIAL_FILE, true, "run the same command again"},
+    {CURLE_RECV_ERROR, true, "run the same command again"},
     {CURLE_SEND_ERROR, true, "run the same command again"},
     {CURLE_GOT_NOTHING, true, "run the same command again"},
     {CURLE_SSL_CONNECT_ERROR, true, "run the same command again"},
@@ -161,10 +161,9 @@ static void set_up(struct transfer *t)
 static void set_failure(const struct transfer *t, const char *advice, const char *why,
                         GError **error)
 {
-    g_autofree char *hint = g_strdup_printf(
-        "%s%sput the file into place by hand as '%s', or set ORCH_DATA_MIRROR to a host that has "
-        "it",
-        advice ? advice : "", advice ? "; or " : "", t->want->by_hand);
+    g_autofree char *hint =
+        g_strdup_printf("%s%sput the file into place by hand as '%s'", advice ? advice : "",
+                        advice ? "; or " : "", t->want->by_hand);
     orch_error_set(error, ORCH_ERROR_IO, hint, "cannot download '%s': %s", t->want->url, why);
 }
 

@@ -111,12 +111,9 @@ static bool differs(const struct fetch *f, const char *path, const char *what, c
 {
     const char *start = (const char *)found->start;
     bool page = *start == '<' || g_ascii_strncasecmp(start, "http", 4) == 0;
-    g_autofree char *hint = g_strdup_printf(
-        "%s; if the publisher has really changed it, get it by hand and check it",
-        page         ? "a web page came instead of the file (a login page of the network?)"
-        : f->by_hand ? "remove it and run the same command again"
-                     : "nothing was kept: run the same command again, perhaps with another "
-                       "ORCH_DATA_MIRROR");
+    const char *hint = page ? "a web page came instead of the file (a login page of the network?)"
+                       : f->by_hand ? "remove it and run the same command again"
+                                    : "nothing was kept: run the same command again";
     orch_error_set(error, ORCH_ERROR_CHECK, hint, "'%s' of '%s' has %s %s, expected %s", path,
                    f->entry->name, what, value, expected);
     return false;
@@ -409,8 +406,8 @@ char *orch_data_get(const char *name, const struct orch_data_options *options, G
     if (entry)
         return orch_data_get_entry(entry, options, error);
     g_autofree char *near = orch_data_suggest(name);
-    orch_error_set(error, ORCH_ERROR_NOT_FOUND, near ? near : "see 'orch dataset ls'",
-                   "the catalogue has no data set or weights '%s'", name);
+    orch_error_set(error, ORCH_ERROR_NOT_FOUND, near ? near : "'orch dataset ls' lists them",
+                   "unknown data set or weights '%s'", name);
     return NULL;
 }
 
