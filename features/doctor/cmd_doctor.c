@@ -86,9 +86,9 @@ const struct orch_command ORCH_COMMAND_DOCTOR = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct doctor_options),
     .about =
-        "Two processes test in the store's folder whether the file system has what a store "
-        "needs (locks, exclusive create, link, rename, fsync, clock). To test between hosts, "
-        "run 'orch doctor --hold 60' on one host, and 'orch doctor' on the other within 60 s.\n"
+        "Also tests whether the file system has what a store needs, such as locks. To test locks "
+        "between two hosts, run 'orch doctor --hold 60' on one of them, and 'orch doctor' on the "
+        "other within 60 s.\n"
         "\n"
         "The exit status is 7 when something needs a fix; missing optional parts (GPU, LibTorch) "
         "need none.",

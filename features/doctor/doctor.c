@@ -76,7 +76,7 @@ static void look_at_git(struct orch_workspace *workspace, struct orch_findings *
 {
     if (!workspace->vcs) {
         orch_findings_add(f, "git", "missing", "in no git repository",
-                          "git init: runs are then keyed by their tree");
+                          "git init: runs are then stored with their source");
         return;
     }
     GError *problem = NULL;
@@ -139,7 +139,7 @@ static void look_at_journals(struct orch_workspace *workspace, struct orch_findi
     for (guint i = 0; i < stale->len; i++)
         orch_findings_add(
             f, "store: journal", "missing", stale->pdata[i],
-            "its writer died; any writing command on its host plays it back. Never remove it");
+            "its writer died; the next 'orch run' on its host stores it. Never remove it");
 }
 
 /* Tests whether the file system has what a store needs. */
@@ -180,7 +180,7 @@ static void look_at_store(struct orch_workspace *workspace, struct orch_findings
     orch_findings_add(f, "store", "ok", text, "");
     if (!orch_store_is_shared(store) && access(orch_store_path(store), W_OK) != 0)
         orch_findings_add(f, "store", "problem", "the file cannot be written",
-                          "chmod, or --db elsewhere");
+                          "make it writable (chmod)");
     look_at_shards(store, f);
     look_at_journals(workspace, f);
     g_autoptr(GPtrArray) actives = orch_store_actives(store, NULL);

@@ -82,10 +82,10 @@ static void try_clock(const char *folder, GPtrArray *out)
     double seconds = (double)skew / 1e9;
     bool fine = fabs(seconds) < SKEW_S;
     add(out, "clock", fine,
-        fabs(seconds) < 0.1 ? g_strdup("that of the file system agrees")
-                            : g_strdup_printf("that of the file system is %.1f s %s", fabs(seconds),
+        fabs(seconds) < 0.1 ? g_strdup("the file system's clock agrees")
+                            : g_strdup_printf("the file system's clock is %.1f s %s", fabs(seconds),
                                               seconds > 0 ? "ahead" : "behind"),
-        "set this machine's clock (NTP): claims of others seem older or younger than they are");
+        "set this machine's clock (NTP)");
 }
 
 /* ---- two processes ----------------------------------------------------------------------------
@@ -209,8 +209,8 @@ static int lock(int fd, int command, short type)
  * has ended. */
 static void try_lock(const char *folder, GPtrArray *out)
 {
-    static const char follows[] = "no two programs may use the store at once: put it on a local "
-                                  "disk (--db), or mount with locks";
+    static const char follows[] =
+        "put the store on a local disk (--db): here, only one program at a time may use it";
     g_autofree char *path = g_build_filename(folder, "lock", NULL);
     int ends[2];
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -273,10 +273,8 @@ GPtrArray *orch_probe_folder(const char *folder)
     if (try_write(own, out)) {
         try_clock(own, out);
         try_lock(own, out);
-        try_single(own, "exclusive create", "exclusive", create_it,
-                   "claims of trials may be given twice: a trial can run twice", out);
-        try_single(own, "link", "linked", link_it,
-                   "a backup may replace another of its name; everything else works without", out);
+        try_single(own, "exclusive create", "exclusive", create_it, "a trial can run twice", out);
+        try_single(own, "link", "linked", link_it, "a backup may replace another of its name", out);
         try_rename(own, out);
     }
     orch_tree_remove(own, NULL);
@@ -332,6 +330,6 @@ void orch_probe_look(const char *folder, GPtrArray *out)
         refused
             ? g_strdup_printf("'orch doctor --hold' on %s holds it, and it is seen here", host)
             : g_strdup_printf("'orch doctor --hold' on %s holds it, and it is not seen here", host),
-        "locks do not go from host to host: orch needs none of them where each host has a file of "
-        "its own (ORCH_SHARDS=1)");
+        "locks do not work between hosts: set ORCH_SHARDS=1, which gives each host a file of its "
+        "own");
 }

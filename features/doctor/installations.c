@@ -35,8 +35,7 @@ static void look_at_program(struct orch_findings *f, const char *path, const cha
         return;
     g_autofree char *detail = g_strdup_printf("'%s' is %s, this program is %s", path,
                                               answer && *answer ? answer : "no orch", own);
-    orch_findings_add(f, "other installation", "problem", detail,
-                      "remove one of them, or put the folder of the wanted one first on the PATH");
+    orch_findings_add(f, "other installation", "problem", detail, "remove one of them");
 }
 
 static void look_at_path(struct orch_findings *f, const char *own)

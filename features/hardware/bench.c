@@ -102,8 +102,8 @@ static void measure_gpu(const struct bench *b, guint number)
                     *seconds = g_strdup_printf("%g", SECONDS_EACH);
     tell(b, gpu->model);
     if (!program) {
-        g_autofree char *why = g_strdup_printf("this build has no CUDA kernels; what adds them: %s",
-                                               orch_program_way(ORCH_PART_CUDA));
+        g_autofree char *why =
+            g_strdup_printf("this build has no CUDA kernels: %s", orch_program_way(ORCH_PART_CUDA));
         skip_gpu(b, why);
         return;
     }

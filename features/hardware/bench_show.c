@@ -39,11 +39,10 @@ static json_t *ceilings_json(const struct orch_ceilings *all)
 static void print_bench(struct orch_cli *cli, const struct orch_ceilings *all)
 {
     orch_cli_table_print(cli, ceilings_table(all), "ceilings");
-    orch_cli_info(cli,
-                  "spread: range of the middle half of the samples, divided by the median; triad "
-                  "(a = b + s c): 24 bytes an element, without write-allocate; a multiply-add is 2 "
-                  "operations. orch keeps the rates as device 'here' (orch predict --gpu here, "
-                  "orch paleo --roofline)");
+    orch_cli_info(
+        cli,
+        "spread: range of the middle half of the samples, divided by the median; a multiply-add is "
+        "2 operations. orch keeps the rates as device 'here' (orch predict --gpu here)");
 }
 
 static void tell(void *ctx, const char *what)
@@ -111,10 +110,8 @@ const struct orch_command_part ORCH_PART_DOCTOR_BENCH = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct bench_options),
     .about = "\n\n"
-             "--bench measures matrix products in each precision, memory (STREAM's triad) and the "
-             "disk. With CUDA it also measures each visible GPU: matrix products, copies inside "
-             "the GPU, copies to and from the GPU, and the latency of a kernel launch. Each "
-             "measurement is repeated for at least 0.5 s until its samples settle.",
+             "--bench measures matrix products in each precision, memory (STREAM's triad), the "
+             "disk and, with CUDA, each visible GPU. Let nothing else run meanwhile.",
     .is_asked = is_asked,
     .look = look,
     .show = show,

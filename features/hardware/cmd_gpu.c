@@ -58,10 +58,8 @@ static const char OWN_FILE[] =
     "      - { name: lab-switch, gbit_s: 40, latency_us: 5 }\n"
     "    prices:\n"
     "      - { gpu: V100, usd_per_hour: 0.5, as_of: 2026-11 }\n"
-    "\nRates are decimal (1 GB/s is 10^9 bytes per second). Peaks are those without sparsity; a "
-    "multiply-add is two operations. "
-    "memory_gb is in 2^30 bytes, as vendors count it, and forecasts reserve 1.3 % of it for the "
-    "driver.";
+    "\nPeaks are those without sparsity; a multiply-add is two operations. memory_gb is in 2^30 "
+    "bytes.";
 
 /* ---- ls ----------------------------------------------------------------------------------------
  */
@@ -282,8 +280,8 @@ static int run_prices(struct orch_cli *cli, const void *options, GError **error)
         return o->remove ? remove_prices(cli, error) : show_prices(cli, error);
     if (!o->remove && !cli->arg_count)
         return update_prices(cli, o->update, error);
-    orch_error_set(error, ORCH_ERROR_USAGE, "update first: orch gpu prices --update FILE",
-                   "option '--update' cannot be combined with a GPU or with '--remove'");
+    orch_error_set(error, ORCH_ERROR_USAGE, "for example orch gpu prices --update FILE",
+                   "option '--update' excludes '--remove' and a GPU");
     return -1;
 }
 
@@ -297,13 +295,11 @@ const struct orch_command ORCH_COMMAND_GPU_PRICES = {
     .options = PRICES_OPTIONS,
     .option_bytes = sizeof(struct prices_options),
     .about =
-        "The prices are from SkyPilot's catalogues, which have no dates, so the date in the column "
-        "'as of' is inferred. Every cost that orch prints names the price from which it was "
-        "computed. "
-        "'orch predict --price' and the prices of your own hardware file take precedence.\n"
+        "The prices are from SkyPilot's catalogues; the dates in the column 'as of' are inferred. "
+        "--price and the prices of your own hardware file take precedence.\n"
         "\n"
-        "--update adds the rows of a CSV file to prices.csv in $XDG_DATA_HOME/orch, marked as "
-        "yours in the table. For each instance and region, the newest price is used. The columns:\n"
+        "--update adds the rows of a CSV file to prices.csv in $XDG_DATA_HOME/orch. For each "
+        "instance and region, the newest price is used. The columns:\n"
         "\n"
         "    gpu,cloud,instance,region,gpus,usd_per_hour,spot_usd_per_hour,as_of,host,source\n"
         "    H100,aws,p5.48xlarge,us-east-1,8,55.04,,2026-11,included,aws.amazon.com/ec2/pricing\n"

@@ -123,7 +123,7 @@ static void add_peaks(struct orch_table *table, const struct orch_gpu_spec *spec
 static void add_prices(struct orch_table *table, const struct gpu_facts *facts)
 {
     if (!facts->price) {
-        fact(table, "price", json_null(), "none is known: predict --price, or your own file");
+        fact(table, "price", json_null(), "not known: give it with --price");
         return;
     }
     g_autofree char *text = orch_price_text(facts->price, false);
@@ -276,8 +276,7 @@ const struct orch_command ORCH_COMMAND_GPU_SHOW = {
     .max_args = 1,
     .about = "Accepts any usual name: V100, 'Tesla V100-SXM2-16GB', v100-32gb; 'here' is this "
              "machine once 'orch doctor --bench' has measured it. A card with two GPUs (K80, M60) "
-             "has two entries: K80 is one of its GPUs, as programs see it and clouds rent it, and "
-             "K80-board is both together.",
+             "has two entries: K80 is one of its GPUs, and K80-board is both together.",
     .examples = "orch gpu show K80   # its entries: one GPU, the board, and PALEO's device",
     .run = run_show,
 };
