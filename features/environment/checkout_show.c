@@ -39,9 +39,7 @@ static void print(struct orch_cli *cli, const struct orch_run *run, const char *
                                       texts_json(lock->files), "unhashed",
                                       texts_json(lock->unhashed), "why", lock->why));
     if (lock->why)
-        orch_cli_warn(cli,
-                      "the packages have no digests: %s\n  hint: run 'pip install uv'; uv needs a "
-                      "connection to the package index",
+        orch_cli_warn(cli, "the packages have no digests: %s\n  hint: run 'pip install uv'",
                       lock->why);
     else if (lock->unhashed->len)
         orch_cli_warn(cli, "%u package%s no digest: the package index does not have %s",

@@ -100,8 +100,8 @@ static bool write_python(const struct writing *w, GError **error)
     g_autofree char *other = joined(w->out->unhashed);
     ok = ok && (!w->out->unhashed->len ||
                 write_file(w, "requirements-other.txt",
-                           "no index was found to have these: install them from where they came",
-                           other, error));
+                           "no package index has these: install them from where they came", other,
+                           error));
     if (!hashed)
         for (guint i = 0; i < pinned->len; i++)
             g_ptr_array_add(w->out->unhashed, g_strdup(pinned->pdata[i]));
@@ -163,8 +163,7 @@ bool orch_lock_write(const struct orch_store *store, const struct orch_run *run,
     }
     if (!any)
         orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                       "the list of packages stays on the machine that made the run: ask the run's "
-                       "author for the folder that this command writes there",
+                       "ask the run's author for the folder that this command writes there",
                        "the list of packages of run %s (by %s) is not on this machine",
                        orch_run_short_key(run->key), run->who);
     bool ok = any && write_all(&w, error);

@@ -60,10 +60,10 @@ static const struct container {
 };
 
 static const char *const WAYS_OUT[ORCH_ENVIRONMENT_KINDS] = {
-    "pip install uv, or name a requirements.txt: environment: { pip: FILE }",
-    "apt-get install python3-venv, or take uv: environment: { uv: uv.lock }",
-    "install conda or micromamba, or take uv: environment: { uv: uv.lock }",
-    "apt-get install podman, or take uv: environment: { uv: uv.lock }",
+    "pip install uv",
+    "apt-get install python3-venv",
+    "install conda or micromamba",
+    "apt-get install podman",
 };
 
 static bool lacks(const struct orch_experiment *experiment, const char *programs, GError **error)
@@ -152,7 +152,7 @@ static bool has_beside(const struct orch_experiment *experiment, const struct ma
     g_autofree char *beside = maker->beside ? g_build_filename(place, maker->beside, NULL) : NULL;
     if (!beside || access(beside, R_OK) == 0)
         return true;
-    orch_error_set(error, ORCH_ERROR_PLUGIN, "put the file there: uv reads both files",
+    orch_error_set(error, ORCH_ERROR_PLUGIN, "put the file there",
                    "environment '%s' of experiment '%s' has no '%s' beside it", made->text,
                    experiment->name, maker->beside);
     return false;
