@@ -34,7 +34,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct export_options, safe_csv, FLAG, "safe-csv",
                 .help = "put ' before texts that a spreadsheet would take for a formula"),
     ORCH_OPTION(struct export_options, out, TEXT, "output", .letter = 'o', .value = "FILE",
-                .help = "write to FILE (its suffix selects the format) instead of stdout"),
+                .help = "write to FILE (.csv, .json or .jsonl) instead of stdout"),
     {0}};
 
 static const char *const FORMATS[] = {"csv", "json", "jsonl"}; /* enum orch_export_format */
@@ -90,14 +90,14 @@ static bool read_options(struct orch_cli *cli, const struct export_options *o,
         return false;
     out->points = kind == 1;
     if (o->safe_csv && out->format != ORCH_EXPORT_CSV) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "leave --safe-csv out, or use --format csv",
-                       "option '--safe-csv' is for CSV only");
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave --safe-csv out",
+                       "option '--safe-csv' needs '--format csv'");
         return false;
     }
     if (!o->metrics || out->points)
         return true;
-    orch_error_set(error, ORCH_ERROR_USAGE, "to choose columns of runs: --columns key,metric.NAME",
-                   "option '--metric' selects metrics of --what points, not of runs");
+    orch_error_set(error, ORCH_ERROR_USAGE, "for a column of runs: --columns key,metric.NAME",
+                   "option '--metric' needs '--what points'");
     return false;
 }
 
@@ -155,21 +155,15 @@ const struct orch_command ORCH_COMMAND_EXPORT = {
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct export_options),
-    .about = "Exports runs in any state, oldest first: all runs, or the runs that you name and "
-             "those of the recipes that you name. The columns are a run's fields (key, state, "
-             "experiment, ...; see 'orch help run-fields'), param.NAME, result.NAME, metric.NAME "
-             "(the last value), and best.NAME (the highest or lowest value, if the metric declares "
-             "which is better). --columns selects columns by these names, or by NAME alone as in "
-             "filters. It also accepts min.NAME, max.NAME, mean.NAME, first.NAME and count.NAME. A "
-             "value that a run does "
-             "not have is left empty. Times are UTC, durations are in seconds, sizes in bytes. "
-             "Rows are streamed, so any number of runs can be exported. --json prints an object "
-             "with schema_version and the array.\n"
+    .about = "Exports runs in any state: all of them, or those that you name. The columns are a "
+             "run's fields ('orch help run-fields'), param.NAME, result.NAME, metric.NAME (the "
+             "last value) and best.NAME (the best value). --columns selects columns by these "
+             "names, or by NAME alone. It also accepts min.NAME, max.NAME, mean.NAME, first.NAME "
+             "and count.NAME. Times are UTC, durations are in seconds, sizes in bytes.\n"
              "\n"
-             "Texts are written unchanged, and runs of others can contain any text; a spreadsheet "
-             "evaluates a cell that begins with = + - @ or a tab as a formula. --safe-csv puts an "
-             "apostrophe before such texts; numbers stay numbers. Use --safe-csv for a table that "
-             "you open in a spreadsheet, not for a table that a program reads.",
+             "Use --safe-csv for a table that you open in a spreadsheet: runs of others can "
+             "contain any text, and a spreadsheet evaluates a cell that begins with = + - or @ as "
+             "a formula. --safe-csv puts an apostrophe before such texts.",
     .examples = "  orch export @last --what points\n"
                 "  orch export --where 'recipe = hw4 and state = ok' -o runs.csv\n"
                 "  orch export -c key,lr,best.val_accuracy,wall_s --format jsonl\n"

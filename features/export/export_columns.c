@@ -128,11 +128,8 @@ static bool unknown_column_error(const struct known *known, const char *typed, G
             g_ptr_array_add(names, known->names[kind]->pdata[i]);
     g_ptr_array_add(names, NULL);
     g_autofree char *hint = orch_suggest_hint(typed, (const char *const *)names->pdata);
-    orch_error_set(
-        error, ORCH_ERROR_USAGE,
-        hint ? hint
-             : "'orch help run-fields' lists the names; without --columns all columns are written",
-        "option '--columns': none of the runs has a '%s'", typed);
+    orch_error_set(error, ORCH_ERROR_USAGE, hint ? hint : "'orch help run-fields' lists the names",
+                   "option '--columns': none of the runs has a '%s'", typed);
     return false;
 }
 

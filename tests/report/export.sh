@@ -90,7 +90,7 @@ says 'csv, json, jsonl'
 fails 2 orch export --what rows
 says 'runs, points'
 fails 2 orch export -m loss
-says "selects metrics of --what points, not of runs"
+says "option '--metric' needs '--what points'"
 # a full disk, a missing folder: nothing is lost
 fails 3 orch export --out nowhere/x.csv
 says 'nowhere/x.csv'

@@ -55,7 +55,7 @@ for text in -5 +.5e3 plain; do has $'\n'"$text,-1.5"; done
 ok orch export -c word --safe-csv -o t.csv
 same "$(grep -c "^'" t.csv)" 5 'texts with an apostrophe'
 fails 2 orch export --safe-csv --format json
-says "'--safe-csv' is for CSV only"
+says "option '--safe-csv' needs '--format csv'"
 fails 2 orch export --safe-csv --bundle b.orch
 says '--safe-csv'
 ok orch help export
