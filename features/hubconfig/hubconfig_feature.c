@@ -145,7 +145,7 @@ static bool is_expected(const struct type *type, const json_t *config, const cha
             continue;
         g_autofree char *shown = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
         g_autofree char *what =
-            g_strdup_printf("%s %s is not covered for '%s'", e->key, shown, type->name);
+            g_strdup_printf("%s %s is not supported for '%s'", e->key, shown, type->name);
         return refuse(path, what, error);
     }
     return true;
@@ -162,7 +162,7 @@ static bool add_sizes(const struct type *type, const json_t *config, GString *na
         if (!value && *type->sizes[i] == '?')
             return true;
         if (value < 1) {
-            g_autofree char *what = g_strdup_printf("'%s' is missing, or no number", key);
+            g_autofree char *what = g_strdup_printf("'%s' is missing, or is not a number", key);
             return refuse(path, what, error);
         }
         g_string_append_printf(name, "%c%" G_GINT64_FORMAT, i ? ',' : ':', value);
@@ -180,7 +180,8 @@ static bool add_pairs(const struct pair *pair, const json_t *config, GString *na
         if (value < 1 && is_optional)
             continue;
         if (value < 1 || value > 1 << 24 || other < 1 || other > 1 << 24) {
-            g_autofree char *what = g_strdup_printf("'%s' is missing, or no number", pair->key);
+            g_autofree char *what =
+                g_strdup_printf("'%s' is missing, or is not a number", pair->key);
             return refuse(path, what, error);
         }
         g_string_append_printf(name, ",%s%" G_GINT64_FORMAT, pair->word, value * other);
@@ -218,9 +219,10 @@ static void set_input(const struct type *type, const json_t *config, struct orch
     bool is_image = !type->vocabulary;
     int64_t length = is_image ? most : MIN(most, TOKENS_MAX);
     if (notes && length < most && input.h < 1)
-        g_ptr_array_add(notes, g_strdup_printf("a sequence of %d tokens is assumed, of %d that are "
-                                               "possible: --tokens",
-                                               (int)length, (int)most));
+        g_ptr_array_add(
+            notes,
+            g_strdup_printf("a sequence of %d tokens is assumed, at most %d are possible: --tokens",
+                            (int)length, (int)most));
     o->channels = is_image ? 3 : 1;
     o->height = length;
     o->width = is_image ? length : 1;

@@ -49,8 +49,7 @@ static bool put_all(struct orch_cli *cli, const GPtrArray *runs, bool dry_run,
         for (guint j = 0; j < run->notes->len; j++)
             orch_cli_warn(cli, "run '%s': %s", run->id, (const char *)run->notes->pdata[j]);
         if (run->is_cut)
-            orch_cli_warn(cli,
-                          "run '%s' is larger than a run may be in the store: its rest is left out",
+            orch_cli_warn(cli, "run '%s' is too large for the store: its rest is left out",
                           run->id);
     }
     return true;
@@ -91,8 +90,7 @@ struct import_options {
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct import_options, table.target, TEXT, "target", .letter = 't',
-                .value = "COLUMN",
-                .help = "the measured column, by its name before or after --map"),
+                .value = "COLUMN", .help = "the measured column"),
     ORCH_OPTION(struct import_options, map, LIST, "map", .letter = 'm',
                 .value = "COLUMN=FEATURE,...",
                 .help = "rename columns to features that predictors know (--features)"),
@@ -103,11 +101,11 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct import_options, table.unit, TEXT, "unit", .value = "UNIT",
                 .help = "unit of the target (default: from its name)"),
     ORCH_OPTION(struct import_options, table.source, TEXT, "source", .value = "TEXT",
-                .help = "where the measurements come from (default: from FILE.md beside it)"),
+                .help = "where the measurements come from (default: from FILE.md)"),
     ORCH_OPTION(struct import_options, table.licence, TEXT, "licence", .value = "TEXT",
                 .help = "licence of the measurements (default: from FILE.md)"),
     ORCH_OPTION(struct import_options, table.skip_bad, FLAG, "skip-bad",
-                .help = "leave out and count rows whose target or numbers are invalid"),
+                .help = "leave out rows whose target or numbers are invalid"),
     ORCH_OPTION(struct import_options, dry_run, FLAG, "dry-run",
                 .help = "check the file; store nothing"),
     ORCH_OPTION(struct import_options, runs, FLAG, "runs",
@@ -167,8 +165,7 @@ static bool read_table(const char *path, const struct import_options *o, struct 
         return false;
     }
     if (!o->table.target) {
-        orch_error_set(error, ORCH_ERROR_USAGE,
-                       "name the measured column with --target, for example --target step_ms",
+        orch_error_set(error, ORCH_ERROR_USAGE, "for example --target step_ms",
                        "the target column of '%s' is missing", path);
         return false;
     }
@@ -301,7 +298,7 @@ static int run_import(struct orch_cli *cli, const void *options, GError **error)
     if (o->params) {
         orch_error_set(error, ORCH_ERROR_USAGE,
                        "for example orch import --runs runs.csv --param lr",
-                       "option '--param' does nothing without --runs");
+                       "option '--param' needs '--runs'");
         return -1;
     }
     if (cli->arg_count == 0) {
@@ -325,17 +322,12 @@ const struct orch_command ORCH_COMMAND_IMPORT = {
     .max_args = 1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct import_options),
-    .about =
-        "The rows of FILE.csv become a table of measurements in the store, beside the runs. The "
-        "measured column (--target) must have finite numbers above 0. Columns that --map does not "
-        "rename keep their names. A column from which the target could be computed is kept, but "
-        "not used for "
-        "training. Equal rows are "
-        "stored once: importing them again adds nothing. A file of 'orch measurements export' is "
-        "imported as it is.\n"
-        "With --runs, runs that another tracker recorded become runs of the store, marked as "
-        "imported: no recipe reuses them, forecasts do not learn from them, and 'orch best' leaves "
-        "them out unless --imported is given. Importing the same run again adds nothing.",
+    .about = "The rows of FILE.csv become a table of measurements in the store, beside the runs. "
+             "The measured column (--target) must have finite numbers above 0. A file of 'orch "
+             "measurements export' is imported as it is.\n"
+             "With --runs, runs of another tracker become runs of the store, marked as imported: "
+             "no recipe reuses them, forecasts do not learn from them, and 'orch best' leaves them "
+             "out unless --imported is given. Importing the same rows or runs again adds nothing.",
     .examples = "orch import --runs mlruns\n"
                 "orch import --runs study.db     # of Optuna\n"
                 "orch import --runs bench.json   # of hyperfine, pyperf, pytest-benchmark, ...\n"

@@ -270,7 +270,7 @@ const struct orch_command ORCH_COMMAND_MEASUREMENTS_EXPORT = {
     .options = EXPORT_OPTIONS,
     .option_bytes = sizeof(struct export_options),
     .about = "As JSON, the first line is the heading, and each further line is a row that begins "
-             "with the target.\nExports of the same table are equal on every machine.",
+             "with the target.",
     .examples = "orch measurements export justus_conv -o justus_conv.set && orch -C ../mine import "
                 "justus_conv.set",
     .run = run_export,

@@ -115,8 +115,8 @@ static bool write_rows(struct orch_cli *cli, const struct share_options *o, cons
     g_string_free(text, TRUE);
     if (ok)
         orch_cli_info(cli,
-                      "%u row%s for 'orch import'; %u left out, which are measured on CPUs, or of "
-                      "networks without a public name",
+                      "%u row%s for 'orch import'; %u left out (of CPUs, or of networks without a "
+                      "public name)",
                       rows->len, orch_plural(rows->len), left);
     return ok;
 }
@@ -133,8 +133,7 @@ static int run_share(struct orch_cli *cli, const void *options, GError **error)
     if (rows->len)
         return write_rows(cli, options, rows, left, error) ? ORCH_EXIT_OK : -1;
     orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                   "a run gives a row if its GPU is in 'orch gpu ls', and its plugin declares a "
-                   "network of 'orch net ls' ('orch help plugins')",
+                   "a row needs a GPU of 'orch gpu ls' and a network of 'orch net ls'",
                    "there is nothing to share: no run measured a step of a public network on a "
                    "public GPU");
     return -1;

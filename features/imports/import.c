@@ -313,12 +313,11 @@ static bool check_target(const struct reading *r, size_t row, GError **error)
     if (cell == CELL_NUMBER && value > 0)
         return true;
     const char *hint = orch_csv_number_hint(orch_csv_text(r->csv, row, r->target));
-    return orch_csv_fail(r->csv, row, r->target,
-                         hint ? hint : "correct it, or skip such rows with --skip-bad", error,
-                         cell == CELL_EMPTY
-                             ? "target '%s' is missing%s"
-                             : "target '%s' must be a finite number above 0, not '%s'",
-                         r->columns[r->target].own, orch_csv_text(r->csv, row, r->target));
+    return orch_csv_fail(
+        r->csv, row, r->target, hint ? hint : "skip such rows with --skip-bad", error,
+        cell == CELL_EMPTY ? "target '%s' is missing%s"
+                           : "target '%s' must be a finite number above 0, not '%s'",
+        r->columns[r->target].own, orch_csv_text(r->csv, row, r->target));
 }
 
 static bool check_row(const struct reading *r, size_t row, GError **error)
@@ -333,10 +332,9 @@ static bool check_row(const struct reading *r, size_t row, GError **error)
         enum cell cell = cell_of(r, row, i, &value);
         if (cell == CELL_NUMBER || cell == CELL_EMPTY)
             continue;
-        g_autofree char *hint = g_strdup_printf(
-            "leave it empty where it is not known, or add --skip-bad or --drop %s", c->own);
         const char *other = orch_csv_number_hint(orch_csv_text(r->csv, row, i));
-        return orch_csv_fail(r->csv, row, i, other ? other : hint, error,
+        return orch_csv_fail(r->csv, row, i, other ? other : "skip such rows with --skip-bad",
+                             error,
                              cell == CELL_TEXT ? "'%s' in column '%s' is not a number"
                                                : "'%s' in column '%s' is not a finite number",
                              orch_csv_text(r->csv, row, i), c->own);

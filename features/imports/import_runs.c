@@ -112,9 +112,7 @@ static void search(const char *folder, const char *name, int depth, GPtrArray *r
 
 static bool fail_unknown(const char *path, GError **error)
 {
-    orch_error_set(error, ORCH_ERROR_USAGE,
-                   "'orch help importing' lists what orch reads; a CSV table of another tracker is "
-                   "imported as measurements: orch import FILE.csv --target COLUMN",
+    orch_error_set(error, ORCH_ERROR_USAGE, "'orch help importing' lists what orch reads",
                    "'%s' holds no runs that orch can read", path);
     return false;
 }
@@ -124,8 +122,7 @@ static bool read_file(const char *path, const char *const *params, GPtrArray *ru
 {
     g_autofree char *base = g_path_get_basename(path);
     if (ORCH_LOGGER_TENSORBOARD.knows(base, NULL, 0)) {
-        orch_error_set(error, ORCH_ERROR_USAGE,
-                       "name the folder: all event files of a folder are one run",
+        orch_error_set(error, ORCH_ERROR_USAGE, "name its folder",
                        "'%s' is an event file, not a folder", path);
         return false;
     }

@@ -120,7 +120,7 @@ void orch_import_file(struct orch_imported_run *run, const struct orch_logger *l
     FILE *file =
         fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) ? fdopen(fd, "rb") : NULL;
     if (!file) {
-        orch_import_warn(warnings, "'%s' cannot be read", path);
+        orch_import_warn(warnings, "cannot read '%s'", path);
         if (fd >= 0)
             close(fd);
         return;

@@ -86,10 +86,8 @@ bool orch_import_wandb_csv(const char *path, const char *const *params, GPtrArra
         read_row(csv, row, params, runs);
     orch_csv_free(csv);
     if (!is_runs)
-        orch_error_set(
-            error, ORCH_ERROR_USAGE,
-            "export the table of runs from the project's page; a table of measurements is "
-            "imported without --runs",
-            "'%s' is not a W&B table of runs: it lacks the columns 'Name' and 'State'", path);
+        orch_error_set(error, ORCH_ERROR_USAGE, "export the table of runs from the project's page",
+                       "'%s' is not a W&B table of runs: it lacks the columns 'Name' and 'State'",
+                       path);
     return is_runs;
 }

@@ -214,9 +214,7 @@ static void add_param(void *ctx, sqlite3_stmt *row)
     g_autofree char *range = NULL;
     json_t *value = orch_optuna_value(text_of(row, 3), sqlite3_column_double(row, 2), &range);
     if (!value) {
-        orch_imported_note(trial->run,
-                           "its parameter '%s' is left out: its distribution is not "
-                           "one that Optuna 3 to 5 writes",
+        orch_imported_note(trial->run, "its parameter '%s' is left out: unknown distribution",
                            name);
         return;
     }
@@ -306,8 +304,8 @@ static const struct {
     {"SELECT trial_id, key, value_json FROM trial_user_attributes", add_attribute},
 };
 
-static const char HINT[] = "give the SQLite file of studies of Optuna 3 to 5 ('optuna storage "
-                           "upgrade' brings an older one up to date)";
+static const char HINT[] =
+    "give the SQLite file of Optuna 3 to 5; 'optuna storage upgrade' upgrades an older one";
 
 bool orch_optuna_db_is(const char *path)
 {

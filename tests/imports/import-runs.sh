@@ -83,7 +83,7 @@ rm t/*
 mkfifo t/a.tfevents.1
 ln -s "$D"/tensorboard/simple/events* t/b.tfevents.1
 ok timeout 300 orch import --runs t
-says 'cannot be read'
+says 'cannot read'
 python3 - <<'P'
 import sqlite3
 db = sqlite3.connect("evil.db")
@@ -102,7 +102,7 @@ says 'is not YAML'
 mkdir empty
 fails 2 orch import --runs empty
 says 'holds no runs that orch can read'
-says 'orch import FILE.csv --target COLUMN'
+says "'orch help importing' lists what orch reads"
 echo 'a,b' >x.csv
 echo '1,2' >>x.csv
 fails 2 orch import --runs x.csv

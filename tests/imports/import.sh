@@ -104,7 +104,7 @@ has '1 table of measurements,'
 
 # what may be wrong on the command line
 fails 2 orch import bench.csv
-says 'name the measured column with --target'
+says 'for example --target step_ms'
 fails 2 orch import bench.csv --target mss
 says "did you mean 'ms'?"
 fails 2 orch import bench.csv --target ms --map accel=gqu

@@ -950,8 +950,8 @@ static void test_no_files(void **state)
     struct found found = read_runs(path);
     assert_int_equal(found.runs->len, 0);
     assert_true(found.warnings->len >= 2);
-    assert_non_null(strstr(found.warnings->pdata[0], "cannot be read"));
-    assert_non_null(strstr(found.warnings->pdata[1], "cannot be read"));
+    assert_non_null(strstr(found.warnings->pdata[0], "cannot read"));
+    assert_non_null(strstr(found.warnings->pdata[1], "cannot read"));
     found_clear(&found);
 }
 
