@@ -33,7 +33,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct bisect_options, price, TEXT, "price", .value = "USD",
                 .help = "price of an hour of one device"),
     ORCH_OPTION(struct bisect_options, retry, FLAG, "retry",
-                .help = "also run commits in which the command failed before"),
+                .help = "run commits again at which the command failed"),
     ORCH_OPTION(struct bisect_options, aggregate, TEXT, "value", .value = "WHICH",
                 .help = "value of each run: last (default), best, min, max, mean or first"),
     ORCH_OPTION(struct bisect_options, timeout, TEXT, "timeout", .value = "DURATION",

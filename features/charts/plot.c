@@ -135,7 +135,7 @@ static char *note_of(const struct orch_plot_drawing *d)
 static void name_missing(const struct orch_plot_drawing *d, struct orch_section *section)
 {
     enum { NOT_RUN, STALE, WITHOUT_VALUE, KINDS };
-    static const char *const what[KINDS] = {"no run of", "only a run of an earlier version of",
+    static const char *const what[KINDS] = {"no run of", "only an outdated run of",
                                             "no value to draw in the run of"};
     GString *names[KINDS] = {g_string_new(NULL), g_string_new(NULL), g_string_new(NULL)};
     unsigned counts[KINDS] = {0};

@@ -48,7 +48,7 @@ static bool read_settings(struct orch_compare_arm *arm, GError **error)
         if (!equals || equals == parts[i] || strpbrk(parts[i], "<>!~") || strchr(equals + 1, '=')) {
             orch_error_set(error, ORCH_ERROR_USAGE,
                            "name a commit, or settings such as 'lr = 0.1 and mode = full'",
-                           "'%s' is not PARAMETER = VALUE, so side %c cannot be run",
+                           "'%s' is not of the form PARAMETER = VALUE, so side %c cannot be run",
                            g_strstrip(parts[i]), arm->letter);
             return false;
         }

@@ -312,8 +312,7 @@ static void print_method(struct orch_cli *cli, const struct orch_comparison *c)
     if (pairs[ORCH_MATCH_TRIALS])
         orch_cli_info(cli, "pairs: the same trial (experiment, parameters, seed) on both sides");
     if (pairs[ORCH_MATCH_REPEATS])
-        orch_cli_info(
-            cli, "pairs: equal seeds, and equal parameters except those in which A and B differ");
+        orch_cli_info(cli, "pairs: runs with equal seeds");
     if (averaged)
         orch_cli_info(cli, "n: number of seeds; runs of the same seed were averaged first");
     g_autofree char *base_a = shared_base(cli, &c->sides[0]),

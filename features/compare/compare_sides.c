@@ -250,9 +250,8 @@ static void prefer_clean(GPtrArray *notes, GPtrArray *runs, const char *tree, co
     for (guint i = 0; i < runs->len; i++)
         clean += is_of_tree(runs->pdata[i], tree);
     if (!clean && runs->len)
-        g_ptr_array_add(notes,
-                        g_strdup_printf("the %u run%s of '%s' had uncommitted changes as well",
-                                        runs->len, orch_plural(runs->len), text));
+        g_ptr_array_add(notes, g_strdup_printf("the %u run%s of '%s' had uncommitted changes",
+                                               runs->len, orch_plural(runs->len), text));
     if (clean)
         keep(runs, is_of_tree, tree);
 }
@@ -286,7 +285,7 @@ static GPtrArray *runs_of_tree(struct orch_workspace *workspace, struct orch_sto
     g_ptr_array_unref(runs);
     runs = runs_of_same_code(workspace, store, tree, error);
     if (!runs || runs->len) {
-        *out_what = g_strdup_printf("%s by runs that other commits with the same code made", name);
+        *out_what = g_strdup_printf("%s, with runs of other commits that have the same code", name);
         return runs;
     }
     g_ptr_array_unref(runs);

@@ -35,8 +35,8 @@ struct orch_contrast_limit *orch_contrast_limit_parse(const char *text, GError *
     if (*limit->metric && orch_real_parse(digits, &limit->bound))
         return limit;
     orch_error_set(error, ORCH_ERROR_USAGE,
-                   "write --fail-on 'epoch_time_s > 3%' or --fail-on 'accuracy < -0.01'",
-                   "option '--fail-on': '%s' is not METRIC > NUMBER or METRIC < NUMBER", text);
+                   "for example --fail-on 'epoch_time_s > 3%' or --fail-on 'accuracy < -0.01'",
+                   "option '--fail-on': '%s' is not of the form METRIC > NUMBER", text);
     orch_contrast_limit_free(limit);
     return NULL;
 }

@@ -121,8 +121,8 @@ char *orch_sure_text(const struct orch_sure *sure, double least)
 static void print_table(struct orch_cli *cli, const struct orch_sure *sure,
                         const struct orch_sure_request *request)
 {
-    static const char *const headers[] = {
-        "metric", ">A", ">B", ">n", ">B / A", ">95 % at any time", "verdict", NULL};
+    static const char *const headers[] = {"metric",         ">A",      ">B", ">n", ">B / A",
+                                          ">95 % interval", "verdict", NULL};
     struct orch_table *table = orch_table_new(headers);
     struct orch_interval change = change_of(sure);
     double shift = sure->is_ratio ? 1 : 0;

@@ -380,17 +380,17 @@ static void print_outlook(struct orch_cli *cli, const struct orch_plan_outlook *
         orch_cli_print("%s", text);
     }
     if (out->known)
-        g_string_append_printf(line,
-                               "the plan adds about %s of device time on %s, %s, for %u trial%s",
-                               time, out->device, money, out->known, orch_plural(out->known));
+        g_string_append_printf(
+            line, "the remaining trials take about %s of device time on %s, %s (%u trial%s)", time,
+            out->device, money, out->known, orch_plural(out->known));
     if (out->unknown)
         g_string_append_printf(line, "%s%u trial%s without a forecast on %s",
                                out->known ? "; " : "", out->unknown, orch_plural(out->unknown),
                                out->device);
     if (!out->known && !out->unknown)
-        g_string_append(line, "the plan adds nothing: all of it is done");
+        g_string_append(line, "no trials remain");
     if (out->device_s > orch_allowance_left_s(tightest(out), out->usd_per_hour))
-        g_string_append_printf(line, ": beyond the allowance for %s",
+        g_string_append_printf(line, ": more than the allowance for %s",
                                orch_allowance_scope_text(tightest(out)->scope));
     g_autofree char *plain = orch_text_plain(g_strdup(line->str));
     orch_cli_print("%s", plain);

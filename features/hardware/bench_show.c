@@ -78,7 +78,7 @@ static bool look(struct orch_cli *cli, void *options, const struct orch_subject 
         g_autofree char *detail =
             g_strdup_printf("%s: %s", gpu->model, name ? name : "not in the table of GPUs");
         orch_findings_add(subject->findings, "bench: GPU", name ? "ok" : "missing", detail,
-                          name ? "'orch predict --gpu' goes by its specification"
+                          name ? "'orch predict --gpu' uses its specification"
                                : "put it into hardware.yaml");
     }
     o->all = orch_bench_here(machine, cli->workspace->root, tell, cli, error);

@@ -130,7 +130,7 @@ static int run_ls(struct orch_cli *cli, const void *options, GError **error)
     orch_cli_table_print_as(cli, table, "gpus", o->format);
     orch_hardware_free(hardware);
     if (!count && o->arch)
-        orch_cli_warn(cli, "no GPU of the architecture '%s'", o->arch);
+        orch_cli_warn(cli, "unknown architecture '%s'", o->arch);
     return ORCH_EXIT_OK;
 }
 

@@ -118,7 +118,7 @@ static bool map_one(struct reading *r, const char *text, GError **error)
     const char *equals = strchr(text, '=');
     if (!equals || equals == text || !equals[1]) {
         orch_error_set(error, ORCH_ERROR_USAGE, "for example --map ms=step_ms,prec=precision",
-                       "option '--map': '%s' is not COLUMN=FEATURE", text);
+                       "option '--map': '%s' is not of the form COLUMN=FEATURE", text);
         return false;
     }
     g_autofree char *own = g_strndup(text, (size_t)(equals - text));

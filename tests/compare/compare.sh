@@ -92,9 +92,9 @@ same "$(json broken.#)" 1
 fails 2 orch compare main..feature --fail-on 'loss > 3%'
 says "metric or result 'loss'"
 fails 2 orch compare main..feature --fail-on 'epoch_time'
-says "is not METRIC > NUMBER"
+says "is not of the form METRIC > NUMBER"
 fails 2 orch compare main..feature --fail-on 'epoch_time > x%'
-says "is not METRIC > NUMBER"
+says "is not of the form METRIC > NUMBER"
 
 # names that are none
 fails 2 orch compare main nowhere

@@ -29,7 +29,7 @@ has_not 'ok'
 says 'nothing to run'
 # the commit of the text counts as done
 ok orch compare HEAD~1 HEAD -m score
-says "B: HEAD (commit $(git rev-parse --short=8 HEAD) by runs that other commits with the same code made, 4 runs)"
+says "B: HEAD (commit $(git rev-parse --short=8 HEAD), with runs of other commits that have the same code, 4 runs)"
 says 'A and B are the same runs'
 says '--run RECIPE'
 has 'equal in every pair'

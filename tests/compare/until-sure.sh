@@ -39,7 +39,7 @@ ok orch compare kind=a 'kind = b' --run s.recipe -m loss --until-sure --least 1%
 has 'B is 2.9'
 has 'higher and worse'
 has ', sure'
-has '95 % at any time'
+has '95 % interval'
 says 'would give a verdict with a probability of 80 %'
 says '9 pairs, 18 runs, $'
 says 'A: kind=a (settings of the work tree)'
@@ -160,7 +160,7 @@ says "option '--max-runs' needs '--until-sure'"
 fails 2 orch compare kind=a kind=b --run s.recipe -m loss --until-sure --repeat 3
 says "option '--until-sure' excludes '--repeat'"
 fails 2 orch compare 'kind<a' kind=b --run s.recipe -m loss --until-sure
-says 'is not PARAMETER = VALUE'
+says 'is not of the form PARAMETER = VALUE'
 fails 1 orch compare kind=a kind=b --run s.recipe -m zero --until-sure
 says "no 'zero'"
 says 'none of the first 3 repeats could be compared'

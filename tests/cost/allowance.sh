@@ -45,7 +45,7 @@ ok orch run a.recipe
 says 'allowance 1 h 0 min of device time for the group: used'
 ok orch cost a.recipe
 has 'allowance 1 h'
-has 'the plan adds nothing: all of it is done'
+has 'no trials remain'
 ok orch cost a.recipe --json
 same "$(json allowance.hours) $(json allowance.per) $(json plan.trials) $(json plan.beyond_allowance)" '1.0 group 0 false'
 recipe '{ hours: 0.00001 }' # 36 ms

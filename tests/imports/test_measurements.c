@@ -38,9 +38,9 @@ static void test_refused_options(void **state)
         struct orch_import_options options;
         const char *says;
     } rows[] = {
-        {{.target = "ms", .map = WORDS("batch")}, "'batch' is not COLUMN=FEATURE"},
-        {{.target = "ms", .map = WORDS("=batch")}, "'=batch' is not COLUMN=FEATURE"},
-        {{.target = "ms", .map = WORDS("other=")}, "'other=' is not COLUMN=FEATURE"},
+        {{.target = "ms", .map = WORDS("batch")}, "'batch' is not of the form COLUMN=FEATURE"},
+        {{.target = "ms", .map = WORDS("=batch")}, "'=batch' is not of the form COLUMN=FEATURE"},
+        {{.target = "ms", .map = WORDS("other=")}, "'other=' is not of the form COLUMN=FEATURE"},
         {{.target = "ms", .map = WORDS("none=batch")}, "no column 'none'"},
         {{.target = "ms", .map = WORDS("other=nothing")}, "unknown feature 'nothing'"},
         {{.target = "ms", .map = WORDS("other=images", "other=workers")},
