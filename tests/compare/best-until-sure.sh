@@ -23,7 +23,7 @@ ok orch run s.recipe
 fails 2 orch best loss --until-sure
 says '--run RECIPE'
 fails 2 orch best loss --run s.recipe
-says 'need --until-sure'
+says "need '--until-sure'"
 ok orch best loss --run s.recipe --until-sure
 has 'best: kind=b by loss; pairs that differ: 2, alike: 0, open: 0'
 says 'A: kind=b, B: kind=a'

@@ -119,7 +119,7 @@ config v2 '{"model_type": "deepseek_v2", "attention_bias": false, "first_k_dense
 mixture 235741434880 21375800320 v2
 config sparse '{"model_type": "qwen3_moe", "decoder_sparse_step": 2}'
 fails 2 orch net show sparse
-says 'decoder_sparse_step 2 is not covered'
+says 'decoder_sparse_step 2 is not supported'
 # what is not covered is refused, with what to do
 config neox '{"model_type": "gpt_neox", "hidden_size": 64}'
 fails 2 orch net show neox
@@ -127,7 +127,7 @@ says "model_type 'gpt_neox' is not one of bert, "
 says 'orch.export_ops'
 config biased '{"model_type": "llama", "attention_bias": true}'
 fails 2 orch net show biased
-says 'attention_bias true is not covered'
+says 'attention_bias true is not supported'
 config empty '{"model_type": "gpt2"}'
 fails 2 orch net show empty
 says "'n_layer' is missing"
