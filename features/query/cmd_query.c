@@ -73,8 +73,7 @@ const struct orch_command ORCH_COMMAND_QUERY = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct query_options),
     .about = "SELECT is one SQLite statement on the views runs, settings, results, metrics and "
-             "last_values, which leave out removed runs. --format csv and --json print the answer "
-             "for programs.\n"
+             "last_values.\n"
              "\n"
              "  runs         run, key, state, reason, recipe, experiment, plugin, seed, repeat, "
              "attempt, who, started, ended, wall_s, commit_oid, branch, dirty, tree, machine\n"

@@ -23,18 +23,17 @@ struct record_options {
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct record_options, experiment, TEXT, "experiment", .letter = 'e',
-                .value = "NAME",
-                .help = "name of the experiment to which the run belongs (default: run)"),
+                .value = "NAME", .help = "experiment of the run (default: run)"),
     ORCH_OPTION(struct record_options, settings, LIST, "set", .letter = 's', .value = "PARAM=VALUE",
                 .help = "record a parameter of the program"),
     ORCH_OPTION(struct record_options, name, TEXT, "name", .value = "NAME",
-                .help = "name the run; commands accept the name as RUN"),
+                .help = "name of the run, as in 'orch show NAME'"),
     ORCH_OPTION(struct record_options, tags, LIST, "tag", .value = "TAG",
                 .help = "add this tag to the run"),
     ORCH_OPTION(struct record_options, pid, TEXT, "pid", .value = "PID",
-                .help = "end the run when this process ends, even if the pipe is still open"),
+                .help = "end the run when this process ends"),
     ORCH_OPTION(struct record_options, begin, FLAG, "begin",
-                .help = "read the options from the first line of stdin, answer in JSON lines"),
+                .help = "read the options from the first input line, answer in JSON"),
     {0}};
 
 /* ---- input ------------------------------------------------------------------------------------
@@ -107,8 +106,8 @@ static json_t *from_first_line(GError **error)
         (!tags || json_is_array(tags)))
         return json_incref(begin);
     orch_error_set(error, ORCH_ERROR_PROTOCOL, "'orch help protocol' describes this line",
-                   "the first line of standard input is not a JSON object of at most 4 MiB with "
-                   "'params' (object) and 'tags' (array)");
+                   "the first line of standard input is not a JSON object with 'params' (object) "
+                   "and 'tags' (array)");
     return NULL;
 }
 
@@ -160,7 +159,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     const struct record_options *o = options;
     if (!o->begin && isatty(STDIN_FILENO)) {
         orch_error_set(error, ORCH_ERROR_USAGE, "for example ./loop.sh | orch record -s lr=0.1",
-                       "standard input is a terminal: pipe a program's events into 'orch record'");
+                       "'orch record' reads events from a pipe, but standard input is a terminal");
         return -1;
     }
     g_autoptr(json_t) begin = o->begin ? from_first_line(error) : from_options(o, error);
@@ -202,13 +201,11 @@ const struct orch_command ORCH_COMMAND_RECORD = {
     .max_args = 0,
     .options = OPTIONS,
     .option_bytes = sizeof(struct record_options),
-    .about =
-        "Reads events, one JSON object a line, from standard input ('orch help protocol'), "
-        "and records them as a run with the source tree, the machine and the parameters that "
-        "-s gives. The event 'done' ends the run. If the input or the process of --pid ends before "
-        "this event, the run is recorded as crashed. Python programs need no pipe: 'import "
-        "orch; run = orch.start(lr=0.1)' starts this command ('orch help python'). A recorded "
-        "run is never reused as a trial of a recipe.",
+    .about = "Reads events from standard input, one JSON object a line ('orch help protocol'), and "
+             "records them as a run. The source files and the machine are recorded, too. The event "
+             "'done' ends the run. If the input ends before this event, the run is recorded as "
+             "crashed. In Python, 'import orch; run = orch.start(lr=0.1)' does the same without a "
+             "pipe ('orch help python').",
     .examples = "  ./loop.sh | orch record -e loop -s lr=0.1\n"
                 "  orch record --pid $$ --name base <events.fifo &",
     .run = run,

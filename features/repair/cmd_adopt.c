@@ -23,8 +23,8 @@ static bool is_agreed(const struct adopt_options *o, const char *path, GError **
         return true;
     if (isatty(STDIN_FILENO) && isatty(STDERR_FILENO)) {
         fprintf(stderr,
-                "adopt only a store that you made: its runs will count as your own, and its\n"
-                "checkpoints and artifacts will be loaded by your programs. '%s' is yours? [y/N] ",
+                "'%s': did you make this store? Its runs will count as yours, and your programs\n"
+                "will load its checkpoints and artifacts. [y/N] ",
                 path);
         if (fgets(answer, sizeof answer, stdin) && (*answer == 'y' || *answer == 'Y'))
             return true;
@@ -60,9 +60,8 @@ const struct orch_command ORCH_COMMAND_DB_ADOPT = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct adopt_options),
     .about = "A store that another user or another machine made can only be read and merged. Adopt "
-             "a store only if you made it yourself, on an earlier machine or under another user "
-             "ID. orch's copies of source files are removed and made again; checkpoints, artifacts "
-             "and running trials are kept as they are.",
+             "it only if you made it yourself, because your programs will load its checkpoints and "
+             "artifacts.",
     .examples = "  orch db adopt                  # this repository's store, copied from a laptop",
     .run = run,
 };

@@ -67,7 +67,7 @@ static bool read_files(struct orch_rescue *r, struct orch_store *into, GError **
                                &r->salvage, error))
             return false;
     if (files->len && !r->salvage.runs && access(r->path, F_OK) != 0)
-        g_ptr_array_add(r->lost, g_strdup("all: no run can be read of any of these files"));
+        g_ptr_array_add(r->lost, g_strdup("all: no run can be read from these files"));
     if (files->len)
         return true;
     orch_error_set(error, ORCH_ERROR_STORE, "name the store with --db", "there is no store '%s'",
@@ -110,8 +110,8 @@ static void remove_store(const char *path)
 static bool write_new(struct orch_rescue *r, GError **error)
 {
     if (access(r->to, F_OK) == 0) {
-        orch_error_set(error, ORCH_ERROR_IO, "choose another name with --to",
-                       "cannot repair into '%s': it exists already", r->to);
+        orch_error_set(error, ORCH_ERROR_IO, "choose another name with --to", "'%s' already exists",
+                       r->to);
         return false;
     }
     g_autofree char *temporary = orch_temporary_name(r->to);
@@ -174,7 +174,7 @@ struct repair_options {
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct repair_options, to, TEXT, "to", .value = "FILE",
-                .help = "the new store (default: the damaged file's name with '.repaired')"),
+                .help = "the new store (default: results.db.repaired)"),
     {0}};
 
 /* ---- output -----------------------------------------------------------------------------------
@@ -224,7 +224,7 @@ static void print_text(const struct orch_rescue *r)
                   {"data sets", s->datasets},
                   {"predictors", s->predictors},
                   {"conflicts", s->conflicts},
-                  {"trials to be closed by the next run", s->actives + r->trials}};
+                  {"unfinished trials", s->actives + r->trials}};
     print_lines("read", s->sources);
     for (size_t i = 0; i < G_N_ELEMENTS(counts); i++)
         if (i == 0 || counts[i].count)
@@ -254,7 +254,7 @@ static void print_next(struct orch_cli *cli, const struct orch_rescue *r)
     else
         orch_cli_info(cli, "to use the new store: mv %s %s", to, path);
     if (r->lost->len)
-        orch_cli_info(cli, "after that, 'orch pull' brings back what others have of the lost runs");
+        orch_cli_info(cli, "then 'orch pull' brings back the lost runs that others have");
 }
 
 static int run_repair(struct orch_cli *cli, const void *options, GError **error)
@@ -284,11 +284,10 @@ const struct orch_command ORCH_COMMAND_DB_REPAIR = {
     .max_args = 0,
     .options = OPTIONS,
     .option_bytes = sizeof(struct repair_options),
-    .about =
-        "The damaged file is not changed: a copy of it is read. Only runs whose content matches "
-        "their recorded digest are recovered. Missing runs are looked for in backups beside the "
-        "damaged "
-        "file, in the files of other hosts (shards/), and in the folders of unfinished trials.\n\n"
-        "The output lists what was lost. The exit status is 0 when nothing was lost, else 7.",
+    .about = "Copies every run that is not damaged into a new file. The damaged file is not "
+             "changed. Missing runs are also looked for in backups beside it and in the folders of "
+             "unfinished trials.\n"
+             "\n"
+             "The output lists what was lost. The exit status is 0 when nothing was lost, else 7.",
     .run = run_repair,
 };

@@ -9,6 +9,6 @@ static const struct orch_command *const COMMANDS[] = {&ORCH_COMMAND_DB_REPAIR,
                                                       &ORCH_COMMAND_DB_ADOPT, NULL};
 
 static const char *const ADVICE[ORCH_ADVICE_TOPICS] = {
-    [ORCH_ADVICE_BROKEN_SHARD] = "open the store on that host; else 'orch db repair'"};
+    [ORCH_ADVICE_BROKEN_SHARD] = "open the store on that host, or run 'orch db repair'"};
 
 const struct orch_feature ORCH_FEATURE_REPAIR = {.commands = COMMANDS, .advice = ADVICE};

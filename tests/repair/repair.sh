@@ -21,7 +21,7 @@ same "$(json lost.#)" 0
 same "$sum" "$(sha256sum <$db)" 'the file that was read'
 same "$(digest $new)" "$want" 'the digest of the repaired store'
 fails 3 orch db repair
-says 'exists already'
+says 'already exists'
 says '--to'
 rm -rf $new*
 
