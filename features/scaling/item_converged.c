@@ -211,19 +211,19 @@ static struct orch_table *make_table(const struct gathered *g, const GPtrArray *
     return table;
 }
 
-/* ". It ends at 0.9638, which is 5.9 times the best end" */
+/* ". It ends at 0.9638, 5.9 times the best of all settings" */
 static void append_end(GString *text, const struct setting *s, const struct setting *best,
                        const char *end)
 {
     const double times = best ? stat_of(s->ends).mean / stat_of(best->ends).mean : 1;
     g_string_append_printf(text, ". It ends at %s", end);
     if (s == best)
-        g_string_append(text, ", which is the best end of all settings");
+        g_string_append(text, ", the best of all settings");
     else if (best && left_of(s, best) > LEFT_MOST && isfinite(times) && times > 0)
-        g_string_append_printf(text, ", which is %.2g times the best end of all settings", times);
+        g_string_append_printf(text, ", %.2g times the best of all settings", times);
 }
 
-/* "with learning rate 0.1, train loss stands still. It ends at 0.021, which is the best end of all
+/* "with learning rate 0.1, train loss stands still. It ends at 0.021, the best of all
  * settings. With learning rate 0.01, train loss still falls. It ends at 0.4" */
 static void add_answer(struct orch_section *section, const struct gathered *g, const GPtrArray *by,
                        const char *name, double within)
@@ -273,13 +273,10 @@ static bool fill(struct orch_section_context *a, GError **error)
         if (stretch)
             orch_section_note(
                 a->section,
-                "the end: the mean of the last %zu point%s. change: the end compared with the mean "
-                "of "
+                "end: the mean of the last %zu point%s. change: the end compared with the mean of "
                 "the %zu points before. 'stands still': the change is within %g %% in every "
-                "repeat. "
-                "'has not converged': the curve stands still, although more than %.0f %% of the "
-                "way from its start to the best end of all settings is left. A small learning rate "
-                "is a usual cause",
+                "repeat. 'has not converged': the curve stands still, but more than %.0f %% of the "
+                "way from its start to the best end of all settings is left",
                 stretch, orch_plural((int64_t)stretch), stretch, 100 * within, 100 * LEFT_MOST);
     }
     if (ok)

@@ -159,19 +159,21 @@ static void add_notes(struct orch_section_context *a, const struct orch_speedup_
                                  NULL)
                 : NULL;
         if (transfer)
-            orch_section_note(a->section,
-                              "%s: with the part that computing hides; measured by the trials (%s)",
-                              c->header, transfer);
-        else if (timer)
             orch_section_note(
-                a->section, "%s: %smeasured by the trials (%s%s%s)", c->header,
-                c->timer == ORCH_SPEEDUP_EXPOSED ? "the part that computing does not hide; " : "",
-                timer, wait ? " - " : "", wait ? wait : "");
+                a->section,
+                "%s: with the part that runs during computing; measured by the trials (%s)",
+                c->header, transfer);
+        else if (timer)
+            orch_section_note(a->section, "%s: %smeasured by the trials (%s%s%s)", c->header,
+                              c->timer == ORCH_SPEEDUP_EXPOSED
+                                  ? "without the part that runs during computing; "
+                                  : "",
+                              timer, wait ? " - " : "", wait ? wait : "");
         else if (!says_itself(c->header, is_less_better ? c->formula_less : c->formula_more))
             orch_section_note(a->section, "%s = %s", c->header,
                               is_less_better ? c->formula_less : c->formula_more);
     }
-    orch_section_note(a->section, "%s: %s, mean over repeats; n: workers",
+    orch_section_note(a->section, "%s(n): %s with n workers, mean over repeats",
                       is_less_better ? "t" : "v", name);
     for (guint i = 0; i < g->settings->len; i++) {
         const struct orch_speedup_setting *s =
@@ -182,27 +184,24 @@ static void add_notes(struct orch_section_context *a, const struct orch_speedup_
         single += base && base != s && s->values->len && MIN(base->values->len, s->values->len) < 2;
     }
     if (any_quotient && single)
-        orch_section_note(a->section,
-                          "%u of the settings have no interval, because they or their runs with "
-                          "one worker ran only once. Repeat the trials",
-                          single);
+        orch_section_note(
+            a->section,
+            "%u of the settings have no interval: they need two repeats, also with one worker",
+            single);
     if (any_quotient)
-        orch_section_note(a->section,
-                          "[95 %% interval] of the ratio of two means, with n workers and "
-                          "with one (Fieller); each needs at least two repeats");
+        orch_section_note(
+            a->section,
+            "[95 %% interval] of the ratio of two means, with n workers and with one (Fieller)");
     if (any_timed && has_repeats)
-        orch_section_note(
-            a->section,
-            "[95 %% interval] of a timed column: Student's t over the repeats; the interval of a "
-            "bandwidth follows from its time, without the noise of the link");
+        orch_section_note(a->section,
+                          "[95 %% interval] of a time or bandwidth: Student's t over the repeats");
     if (!has_all)
-        orch_section_note(a->section, "a dash: there is no run with one worker and these settings");
+        orch_section_note(a->section, "a dash: these settings have no run with one worker");
     if (g->oversubscribed_count)
-        orch_section_note(
-            a->section,
-            "%u oversubscribed trials are left out, because their workers have more threads than "
-            "the machine ('oversubscribed: true' in the item shows them)",
-            g->oversubscribed_count);
+        orch_section_note(a->section,
+                          "%u trials are left out, because their workers have more threads than "
+                          "the machine. 'oversubscribed: true' in the item shows them",
+                          g->oversubscribed_count);
 }
 
 /* ---- what limits ----------------------------------------------------------------------------- */
@@ -245,16 +244,15 @@ static bool add_limit(struct orch_section_context *a, const struct orch_speedup_
     const double waited = many.extra[ORCH_SPEEDUP_WAIT];
     const double parts[] = {more, isnan(waited) ? 0 : waited,
                             exposed - (isnan(waited) ? 0 : waited)};
-    static const char *const limits[] = {"slower computing, not communication, limits",
-                                         "waiting for other workers, not communication, limits",
-                                         "communication limits"};
+    static const char *const limits[] = {
+        "slower computing limits", "waiting for other workers limits", "communication limits"};
     size_t most = 0;
     for (size_t i = 1; i < G_N_ELEMENTS(parts); i++)
         most = parts[i] >= parts[most] ? i : most;
     if (fmax(more, exposed) <= NEGLIGIBLE * ideal) {
         orch_section_text(a->section,
-                          "%s%s%g workers: neither computing nor communication takes more than "
-                          "%g %% longer than in the ideal case",
+                          "%s%s%g workers: neither computing nor communication limits the speedup. "
+                          "Each adds at most %g %% to the ideal time",
                           has_label ? s->label : "", has_label ? ", " : "", s->workers,
                           100 * NEGLIGIBLE);
         return false;
@@ -264,14 +262,12 @@ static bool add_limit(struct orch_section_context *a, const struct orch_speedup_
     g_autofree char *waits = orch_number_format(parts[1]);
     g_autofree char *rest = orch_number_format(parts[2]);
     g_autofree char *waiting =
-        isnan(waited) ? g_strdup("")
-                      : g_strdup_printf("it waits for %s s for other workers, ", waits);
-    orch_section_text(
-        a->section,
-        "%s%s%g workers: each computes for %s s where %s s are ideal (%.2f times), %sand "
-        "%s s of communication are not hidden: %s the speedup",
-        has_label ? s->label : "", has_label ? ", " : "", s->workers, computes, ideally,
-        many.extra[ORCH_SPEEDUP_COMPUTE] / ideal, waiting, rest, limits[most]);
+        isnan(waited) ? g_strdup("") : g_strdup_printf(", waits for the others for %s s,", waits);
+    orch_section_text(a->section,
+                      "%s%s%g workers: %s the speedup. Each computes for %s s (ideal: %s s)%s and "
+                      "communicates for %s s outside computing",
+                      has_label ? s->label : "", has_label ? ", " : "", s->workers, limits[most],
+                      computes, ideally, waiting, rest);
     return most < 2;
 }
 
@@ -301,10 +297,9 @@ static void add_limits(struct orch_section_context *a, const struct orch_speedup
             by_computing |= add_limit(a, g, base, s, has_labels);
     }
     if (by_computing)
-        orch_section_note(a->section,
-                          "workers on one machine share its cores and memory, and slow each other "
-                          "down. This says nothing about workers with a GPU or a machine each; for "
-                          "those use simulated trainings, or a machine with several GPUs");
+        orch_section_note(
+            a->section, "workers on one machine slow each other down, because they share its cores "
+                        "and memory. This says nothing about workers with a GPU or a machine each");
 }
 
 /* ---- the answer ------------------------------------------------------------------------------ */

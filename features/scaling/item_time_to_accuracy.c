@@ -355,7 +355,7 @@ static void add_variation(const struct tally *t, const GArray *lines, guint valu
                       "%zu)%s, F test with p %s%s: %s",
                       name, own, one, a->reached, other, against, b->reached,
                       contrasts > 1 ? ", the largest difference" : "", p_text,
-                      contrasts > 1 ? " (corrected)" : "",
+                      contrasts > 1 ? ", corrected for all comparisons (Bonferroni)" : "",
                       p < ORCH_NOISE_LEVEL ? "more than noise" : "not more than noise");
 }
 
@@ -384,17 +384,14 @@ static bool add_table(struct tally *t, GError **error)
 static void add_notes(const struct tally *t)
 {
     struct orch_section *section = t->a->section;
-    orch_section_note(section,
-                      "the median is of all runs. The lowest, the highest and the coefficient of "
-                      "variation (standard deviation divided by the mean) are of the runs that "
-                      "reached the target. The interval is exact for log-normal times (Koopmans, "
-                      "Owen and Rosenblatt 1964). Nothing is interpolated between validations");
+    orch_section_note(
+        section, "the median is of all runs. The lowest, the highest and the coefficient of "
+                 "variation (standard deviation / mean) are of the runs that reached the target. "
+                 "The interval assumes log-normal times (Koopmans, Owen and Rosenblatt 1964)");
     if (t->is_censored)
         orch_section_note(
             section,
-            "for the median, a run that never reached the target counts as longer than all others, "
-            "so there is a median only if more than half of the runs reached the target. The "
-            "coefficient of variation is of the runs that reached the target");
+            "for the median, a run that never reached the target counts as longer than all others");
     if (t->untimed)
         orch_section_note(
             section, "%u run%s reached the target but recorded no time; %s counted as reached",

@@ -27,7 +27,7 @@ ok orch run t.recipe -q
 ok orch report t.recipe --only 1
 grep -Eq '^ *slow +3 +0\.3000 +10\.00 +0\.0300 +0\.005 to 0\.055$' "$SCRATCH/out" || _fail 'the row'
 grep -Eq '^ *fast +3 +0\.1000 .* - +unbounded$' "$SCRATCH/out" || _fail 'the row'
-has 'compared with none in pairs of equal seeds'
+has 'compared with none, between runs with the same seed'
 ok orch report t.recipe --only 2
 has 'compared with none'
 sed 's/repeat: 3/repeat: 4/' t.recipe >more.recipe

@@ -63,7 +63,7 @@ rows '[[1,8,3,.5,1.5,None,None], [2,5,3,.5,1.5,12,.5]]'
 ok orch report t.recipe
 has 'measured by the trials (result stayed - result waited)'
 has '2 workers: bandwidth 12 GB/s; computing 3 s; communication 0.5000 s; waiting for other workers 1.500 s; share of the measured link 0.5000'
-has 'each computes for 3 s where 3 s are ideal (1.00 times), it waits for 1.500 s for other workers, and 0.5000 s of communication are not hidden: waiting for other workers, not communication, limits the speedup'
+has 'waiting for other workers limits the speedup. Each computes for 3 s (ideal: 3 s), waits for the others for 1.500 s, and communicates for 0.5000 s outside computing'
 ok orch report t.recipe --json
 has_not '"chart"'
 # where computing hides communication, all of its time counts for the bandwidth of all bytes
@@ -71,7 +71,7 @@ cp t.recipe kept.recipe
 sed -i 's/bytes: result sent/&, transfer: result computed/' t.recipe
 rows '[[1,8,3,3,1.5,None,None], [2,5,3,3,1.5,2,2/24]]'
 ok orch report t.recipe
-has 'communication: with the part that computing hides; measured by the trials (result computed)'
+has 'communication: with the part that runs during computing; measured by the trials (result computed)'
 mv kept.recipe t.recipe
 # what no timer holds, the bytes, and intervals over repeats: the wait grows with the repeat, so 0.5, 0.4 and 0.3 s of communication
 grep metrics: time.plugin >again.plugin
@@ -94,7 +94,7 @@ assert near(two["bandwidth_(gb/s)"], 15) and all(map(near, ends("bandwidth_(gb/s
 assert all(map(near, ends("share_of_the_link"), (6 / (0.4 + half) / 24, 6 / (0.4 - half) / 24))), two
 P
 ok orch report t.recipe
-has 'communication: the part that computing does not hide; measured by the trials (result stayed - result waited)'
+has 'communication: without the part that runs during computing; measured by the trials (result stayed - result waited)'
 # of a rate more is better; speedup and efficiency are the usual columns
 recipe '1, 2, 4' 'value: result rate, by: kind, where: kind = weak'
 rows '[["weak",1,100,1,1], ["weak",2,160,1.6,.8], ["weak",4,200,2,.5]]'
@@ -104,7 +104,7 @@ has 'speedup = S(n) = v(n) / v(1)'
 recipe '2, 4' 'value: result seconds, by: kind, where: kind = strong'
 rows '[["strong",2,5,None,None], ["strong",4,4,None,None]]'
 ok orch report t.recipe
-has 'a dash: there is no run with one worker'
+has 'a dash: these settings have no run with one worker'
 # what cannot be
 recipe '1, 2' 'value: result seconds, columns: [speedups]'
 fails 2 orch check t.recipe

@@ -32,10 +32,10 @@ report:
 R
 ok orch run t.recipe -q
 ok orch report t.recipe --only 1
-has 'shared, 2 workers: each computes for 0.2500 s where 0.0880 s are ideal (2.84 times), and 0.0200 s of communication are not hidden: slower computing, not communication, limits the speedup'
-has 'slow_link, 2 workers: each computes for 0.0900 s where 0.0880 s are ideal (1.02 times), and 0.2000 s of communication are not hidden: communication limits the speedup'
-has 'strong, 2 workers: each computes for 0.0460 s where 0.0440 s are ideal (1.05 times), and 0.0140 s'
-has 'for those use simulated trainings'
+has 'shared, 2 workers: slower computing limits the speedup. Each computes for 0.2500 s (ideal: 0.0880 s) and communicates for 0.0200 s outside computing'
+has 'slow_link, 2 workers: communication limits the speedup. Each computes for 0.0900 s (ideal: 0.0880 s) and communicates for 0.2000 s outside computing'
+has 'strong, 2 workers: communication limits the speedup. Each computes for 0.0460 s (ideal: 0.0440 s) and communicates for 0.0140 s'
+has 'This says nothing about workers with a GPU or a machine each'
 # Fieller's interval of two samples, by its definition: no q within it is refused by Welch's test of y - q x
 ok orch report t.recipe --only 1 --json
 python3 - "$SCRATCH/out" <<'P' || _fail 'the interval'
@@ -64,7 +64,7 @@ row = next(r for r in rows if r["kind"] == "strong" and r["workers"] == 2)
 assert row["computing_(s)"] is None and row["communication_(s)"] is None, row
 P
 ok orch report t.recipe --only 2
-has 'communication: the part that computing does not hide; measured by the trials (result hidden_not)'
+has 'communication: without the part that runs during computing; measured by the trials (result hidden_not)'
 # one run each: no interval, and the report says so
 sed 's/repeat: 3/repeat: 1/' t.recipe >one.recipe
 ok orch report one.recipe --only 1

@@ -30,9 +30,9 @@ assert everything == [[1, 8, 1], [2, 4, 2], [4, 1, 8]], everything
 assert without == [[1, 8, 1], [2, 4, 2]], without
 P
 ok orch report t.recipe --only 1
-has '1 oversubscribed trials are left out'
+has '1 trials are left out, because their workers have more threads than the machine'
 ok orch report t.recipe --only 2
-has_not 'oversubscribed trials are left out'
+has_not 'more threads than the machine'
 sed -i 's/oversubscribed: true/oversubscribed: maybe/' t.recipe
 fails 2 orch check t.recipe
 says "'maybe' is not true or false"
