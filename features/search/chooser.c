@@ -47,7 +47,7 @@ struct chooser {
     const struct orch_search_point *hopeful; /* of a search that waits for its repeats; or NULL */
 };
 
-static const char NO_POINTS[] = "the sampler finds only values that were tried already";
+static const char NO_POINTS[] = "the sampler finds only settings that were already tried";
 
 static char *name_of(const struct orch_search_point *point)
 {
@@ -112,16 +112,15 @@ static void doubt_until(struct chooser *chooser, const struct orch_search *searc
     orch_tried_value_format(points->best_value, value);
     if (!is_share)
         say(chooser,
-            "%s is %s so far, and its search ends at %s. A printed %s%% is stored as a share; "
-            "write '%s%%'",
-            search->metric, value, until, until, until);
+            "%s is %s so far, but its search ends at %s. If this is in per cent, write '%s%%'",
+            search->metric, value, until, until);
     else if (search->is_max)
         say(chooser,
             "%s is %s so far, so its values are probably in per cent: its search ends at %s",
             search->metric, value, number);
     else
         say(chooser,
-            "%s is %s so far, and its search ends at %s. If its values are in per cent, write '%s'",
+            "%s is %s so far, but its search ends at %s. If its values are in per cent, write '%s'",
             search->metric, value, until, number);
 }
 
@@ -323,7 +322,7 @@ static bool breaks_by_forecast(const struct chooser *chooser, const struct orch_
                     *high = is_price ? orch_money_format(high_s * usd_per_s)
                                      : orch_duration_format(high_s);
     orch_error_set(
-        error, ORCH_ERROR_RECIPE, "to run this setting anyway, set its values without a search",
+        error, ORCH_ERROR_RECIPE, "to run this setting anyway, add an experiment with these values",
         "its forecast is %s to %s, which breaks the limit '%s'", low, high, broken->text);
     return true;
 }
@@ -340,10 +339,9 @@ static bool breaks_by_others(const struct orch_limit_forecasts *limits,
         return false;
     g_autofree char *low = orch_number_format(range.low), *high = orch_number_format(range.high);
     orch_error_set(error, ORCH_ERROR_RECIPE,
-                   "to run this setting anyway, set its values without a search",
-                   "predicted from the %u settings that have ended, this setting's %s is %s to "
-                   "%s%s (90 %%), which breaks the limit '%s'",
-                   settings, broken->metric, low, high, broken->unit, broken->text);
+                   "to run this setting anyway, add an experiment with these values",
+                   "its forecast of %s from %u settings is %s to %s%s, which breaks the limit '%s'",
+                   broken->metric, settings, low, high, broken->unit, broken->text);
     return true;
 }
 
@@ -394,8 +392,7 @@ static bool take_next(struct chooser *chooser, struct orch_plan *plan, const str
         *out_why = orch_error_what(problem);
     else
         orch_error_set(error, ORCH_ERROR_RECIPE, orch_error_hint(problem),
-                       "search of '%s': none of the first %d settings can run; the reason for the "
-                       "last one: %s",
+                       "search of '%s': none of the first %d settings can run: %s",
                        cell->experiment->name, REJECTED_MAX, problem->message);
     g_error_free(problem);
     return false;
@@ -460,7 +457,7 @@ static bool repeat(void *ctx, const struct orch_plan *plan, unsigned index,
     if (*out == ORCH_SEARCH_IS_OVER && (!point || is_alone) &&
         plan->items[index - 1].state != ORCH_PLAN_UNUSED) {
         g_autofree char *label = orch_cell_label(plan->items[index].cell);
-        say(chooser, "%s and later are not needed: %s", label, *out_why);
+        say(chooser, "%s and later repeats are not needed: %s", label, *out_why);
     }
     return true;
 }

@@ -39,7 +39,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct ask_options, seed, TEXT, "seed", .value = "N",
                 .help = "seed of the sampler (default: 0)"),
     ORCH_OPTION(struct ask_options, population, COUNT, "population", .value = "N",
-                .help = "population-based training: the trial goes on from an earlier one"),
+                .help = "size of the population (at least 4), for population-based training"),
     {0}};
 
 /* The question while it is answered. */
@@ -96,8 +96,7 @@ static bool read_question(struct question *q, const struct ask_options *o, GErro
     if (q->search.direction.better == ORCH_BETTER_NONE)
         return orch_direction_unknown(q->search.metric, "write 'max NAME' or 'min NAME'", error);
     if (!o->experiment)
-        return usage(error, "name the experiment whose runs are the results so far", "--experiment",
-                     "");
+        return usage(error, "for example --experiment train", "--experiment", "");
     if (o->seed && (!orch_int_parse(o->seed, &seed) || seed < 0))
         return usage(error, "use a whole number of at least 0", "--seed", o->seed);
     q->search.seed = (uint64_t)seed;
@@ -235,7 +234,8 @@ static bool read_artifacts(const struct question *q, struct answer *out, GError 
         return artifacts;
     orch_error_set(error, ORCH_ERROR_NOT_FOUND,
                    "save the state of each trial, for example 't.artifact(\"weights\", path)'",
-                   "run %s has no artifact here that the next trial could go on from", out->parent);
+                   "run %s has no artifact here from which the next trial could continue",
+                   out->parent);
     return false;
 }
 
@@ -246,8 +246,8 @@ static bool choose_of_population(const struct question *q, const struct orch_sam
     out->member = orch_sample_population(sampling, (const void *)q->members->data, (unsigned)size,
                                          out->at, &parent);
     if (!out->member) {
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND, "end one of them first",
-                       "all %d members of the population have a trial that runs", size);
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, "wait until one of them ends",
+                       "all %d members of the population are running", size);
         return false;
     }
     if (parent < 0)
@@ -273,7 +273,7 @@ static bool choose(const struct question *q, orch_sampler_fn sampler, int popula
             return true;
     }
     orch_error_set(error, ORCH_ERROR_NOT_FOUND, "widen the ranges",
-                   "the sampler chose only settings that have already been tried");
+                   "the sampler finds only settings that were already tried");
     return false;
 }
 
@@ -342,9 +342,8 @@ const struct orch_command ORCH_COMMAND_ASK = {
     .max_args = 0,
     .options = OPTIONS,
     .option_bytes = sizeof(struct ask_options),
-    .about = "Use this command in a program that runs its trials itself, as 'orch.study' of the "
-             "Python module does. "
-             "The results so far are the experiment's runs in the store, whoever recorded them.",
+    .about = "Chooses the next setting by the experiment's runs in the store. Use this command in "
+             "a program that runs its trials itself; in Python, use 'orch.study'.",
     .examples = "  orch ask -x 'lr=loguniform(1e-4, 1)' --search 'max val_accuracy' -e train",
     .run = run,
 };

@@ -91,9 +91,8 @@ static void add_table(struct orch_section *section, const GPtrArray *searches)
     orch_section_table(section, table);
     orch_section_note(
         section,
-        "grid: a sweep with %d values of each number and all choices, if each setting "
-        "takes the mean device time of those that ended. Device time: duration times "
-        "the number of GPUs (1 on a machine without GPUs)",
+        "grid: a sweep with %d values of each number and all choices; its device time is estimated "
+        "from the settings that ended. Device time: duration times the number of GPUs (at least 1)",
         ORCH_SEARCH_GRID_VALUES);
 }
 
@@ -178,10 +177,8 @@ static void add_winners(struct orch_section_context *a, const GPtrArray *searche
             orch_section_answer(a->section, "%s", text);
         has_answer = true;
         if (again)
-            orch_section_note(
-                a->section,
-                "to estimate the best setting of %s without bias, repeat this setting: %s",
-                searched->name, again);
+            orch_section_note(a->section, "%s: for an unbiased value, repeat the best setting: %s",
+                              searched->name, again);
     }
 }
 

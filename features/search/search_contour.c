@@ -112,7 +112,7 @@ const char *orch_search_add_contour(struct orch_section *section,
     fitted_clear(&fitted);
     if (!surface)
         return is_few ? "Lines of equal values need 10 settings with both parameters"
-                      : "No surface fits the values, so there are no lines of equal ones";
+                      : "No surface fits the values, so there are no lines of equal values";
     g_autofree char *title =
         g_strdup_printf("%s: %s by %s and %s", searched->name, searched->search->metric,
                         params[0]->name, params[1]->name);
@@ -127,9 +127,8 @@ const char *orch_search_add_contour(struct orch_section *section,
     for (guint i = 0; i < heights->len; i++)
         add_lines(panel, surface, g_array_index(heights, double, i), params);
     add_points(panel, searched, params, of);
-    chart->note = g_strdup("lines: equal values by a Gaussian process of the settings that ended, "
-                           "drawn where some are near and it is sure; other parameters vary "
-                           "among them");
+    chart->note = g_strdup("lines: equal values, estimated by a Gaussian process from the settings "
+                           "that ended. No lines where there are too few settings");
     orch_section_chart(section, chart);
     return NULL;
 }

@@ -86,7 +86,8 @@ static void print_front(struct ending *end, const struct orch_plan *plan,
         g_autofree char *label = orch_cell_label(item->cell);
         g_autofree char *values = orch_goals_text(search, &rows[order[i]].goals);
         orch_cli_info(end->cli, "  %s: %s (orch show %s)%s", label, values,
-                      orch_run_short_key(item->run_key), point == points->best ? ", the knee" : "");
+                      orch_run_short_key(item->run_key),
+                      point == points->best ? ", the knee (the best compromise)" : "");
         shown++;
     }
     if (shown < count)
@@ -160,10 +161,9 @@ static void print_saved(struct ending *end, const struct orch_stop_effect *effec
                                orch_plural(effect->promoted));
     if (saved_s > 0) {
         g_autofree char *saved = orch_duration_format(saved_s);
-        g_string_append_printf(
-            line, "%s saved about %s, %.0f %% of the time (an estimate from the trials that ended)",
-            effect->promoted ? "; this" : ", which", saved,
-            100 * saved_s / (effect->whole_s + effect->ended_s));
+        g_string_append_printf(line, "%s saved about %s, %.0f %% of the time",
+                               effect->promoted ? "; this" : ", which", saved,
+                               100 * saved_s / (effect->whole_s + effect->ended_s));
     }
     if (line->len)
         orch_cli_info(end->cli, "%s", line->str);
@@ -180,8 +180,7 @@ static void print_effect(struct ending *end, const char *metric,
         orch_cli_info(
             end->cli,
             "'stop' came too late for %u trial%s, because all values of '%s' arrived at once\n"
-            "  hint: print each value when it is known, in Python with flush=True or by "
-            "'python3 -u'",
+            "  hint: print each value when it is known: print(..., flush=True)",
             effect->late, orch_plural(effect->late), metric);
     print_saved(end, effect);
 }

@@ -33,9 +33,9 @@ static void add_table(struct orch_section *section, const struct orch_searched *
         orch_table_add(table, point == searched->best ? "yes" : "", NULL);
     }
     orch_section_table(section, table);
-    orch_section_note(section,
-                      "knee: the setting of the front with the least sum of distances from "
-                      "the best value of each metric, as shares of the front's range");
+    orch_section_note(
+        section,
+        "knee: the setting of the front that is nearest to the best values of all metrics");
 }
 
 /* Draws the border of the region that a front of two metrics dominates. It has steps, because a
@@ -96,9 +96,10 @@ char *orch_search_front_text(const struct orch_searched *searched)
 {
     g_autofree char *knee = orch_search_values(searched->search, searched->best->at),
                     *values = orch_goals_text(searched->search, &searched->best->goals);
-    return g_strdup_printf("front of %s: %u of %u setting%s, its knee %s with %s", searched->name,
-                           searched->front->len, searched->points->len,
-                           orch_plural(searched->points->len), knee, values);
+    return g_strdup_printf(
+        "Pareto front of %s: %u of %u setting%s. Its knee (the best compromise) is %s with %s",
+        searched->name, searched->front->len, searched->points->len,
+        orch_plural(searched->points->len), knee, values);
 }
 
 void orch_search_add_front(struct orch_section *section, const struct orch_searched *searched)

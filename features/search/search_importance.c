@@ -173,7 +173,7 @@ void orch_search_add_importance(struct orch_section *section, const struct orch_
     }
     if (out->explained <= 0) {
         orch_section_note(section, "importance of the parameters: unknown, because a random forest "
-                                   "forecasts left-out settings no better than their mean");
+                                   "cannot predict the values from the parameters");
         return;
     }
     add_table(section, space, out);
@@ -182,13 +182,11 @@ void orch_search_add_importance(struct orch_section *section, const struct orch_
                           "all intervals contain 0, so the order of the parameters may be chance");
     orch_section_note(
         section,
-        "importance: a random forest predicts the ranks of %zu settings from their parameters. "
-        "The importance of a parameter is the share of their variance that the forest no longer "
-        "explains when the values of this parameter are shuffled. With all parameters the forest "
-        "explains %.0f %% in settings that its trees have not seen. If other parameters depend on "
-        "a condition on the parameter, they are shuffled with it. The sampler tries most settings "
-        "where values are good, so this is the importance there. Over the whole range: the total "
-        "effect of the parameter on what a Gaussian process expects at settings spread evenly over "
-        "the tried values.",
+        "importance: a random forest predicts the ranks of %zu settings from their parameters. The "
+        "importance of a parameter is the share of the variance that the forest no longer explains "
+        "when the values of this parameter are shuffled. With all parameters it explains %.0f %% "
+        "in settings that it has not seen. A search tries most settings where values are good, so "
+        "this is the importance there. Over the whole range: the effect of the parameter on a "
+        "Gaussian process at settings spread evenly over the tried values.",
         count, 100 * out->explained);
 }

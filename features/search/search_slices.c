@@ -143,9 +143,9 @@ static void add_grid(struct orch_section *section, const struct orch_searched *s
     chart->z_label = g_strdup(searched->search->metric);
     chart->x_names = part_names(x);
     chart->y_names = part_names(y);
-    chart->note = g_strdup_printf("each cell: the best of its settings; a number is the middle of "
-                                  "a part of the range; no value: no setting was tried there. %s",
-                                  why_no_lines);
+    chart->note = g_strdup_printf(
+        "each cell: the best value of its settings. No value: no setting was tried there. %s",
+        why_no_lines);
     for (unsigned i = 0; i < columns * rows; i++)
         if (isfinite(best[i])) {
             struct orch_chart_point *point = orch_chart_add(series, i % columns, i / columns);

@@ -25,4 +25,4 @@ says '1 pruned'
 says 'by 6 trials that ended'
 search long
 says_not pruned
-says "by its values of 'loss': the trials that ended have from 4 to 10 values"
+says "by its values of 'loss': 'forecast' needs trials of about the same length, but these have 4 to 10 values"

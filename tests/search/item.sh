@@ -115,14 +115,14 @@ has 'tune: loss by x'
 has 'Only repeats can show by how much'
 
 # fresh repeats estimate the winner anew; it is not chosen by them
-again=$(sed -n "s/.*to estimate the best setting of tune without bias, repeat this setting: add the experiment '\(again: .*\)' to the recipe/\1/p" <<<"$out")
+again=$(sed -n "s/.*for an unbiased value, repeat the best setting: add the experiment '\(again: .*\)' to the recipe/\1/p" <<<"$out")
 [ -n "$again" ] || _fail 'no experiment is proposed'
 recipe clear line 30 1 "  $again" '[tune, again]'
 sed -i 's/x: int(1, 8)/x: int(1, 1000, log)/' clear.recipe
 ok orch run clear.recipe -q
 ok orch report clear.recipe
 has '5 fresh repeats, not used to choose the setting, give'
-has_not 'estimate the best setting of tune anew'
+has_not 'for an unbiased value'
 
 # two numbers that matter: lines of equal values lie where the values are; with choices there is a grid that says why
 cat >hill.recipe <<'R'

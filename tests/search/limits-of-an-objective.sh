@@ -13,7 +13,7 @@ ok search --search 'min loss' --subject-to 'ms <= 4'
 says "break 'ms <= 4'"
 says 'best of 8 settings: f x=0.4'
 # by then eight settings have told that ms grows with x: those that are left break the limit, and do not start
-says "f x=0.9 is left out: predicted from the 8 settings that have ended, this setting's ms is "
+says "f x=0.9 is left out: its forecast of ms from 8 settings is "
 # a limit that nothing keeps
 ok search --search 'min loss' --subject-to 'ms < 0'
 says 'so no setting can be the best'

@@ -45,7 +45,7 @@ ask() { orch ask -x 'lr=loguniform(0.001, 1)' --search 'min loss' -e "$1" --popu
 ok ask pbt
 has 'member=1 parent='
 fails 2 ask pbt --pending lr=0.1,member=1 --pending lr=0.1,member=2 --pending lr=0.1,member=3 --pending lr=0.1,member=4
-says 'all 4 members of the population have a trial that runs'
+says 'all 4 members of the population are running'
 fails 2 ask pbt --population 3
 says 'at least 4 members'
 fails 2 ask pbt --sampler tpe
@@ -60,4 +60,4 @@ for _ in range(5):
         t.log(loss=t.lr)
 P
 fails 1 python3 bare.py
-says 'has no artifact here that the next trial could go on from'
+says 'has no artifact here from which the next trial could continue'

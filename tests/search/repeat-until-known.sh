@@ -31,7 +31,7 @@ recipe '    sweep: { mode: [quiet, loud] }
     repeat: "auto(ci=2%, max=30, metric=loss)"'
 ok orch run t.recipe
 says 'not needed'
-says 'e mode=quiet #11 and later are not needed: its median loss is known to 0.'
+says 'e mode=quiet #11 and later repeats are not needed: its median loss is known to 0.'
 same "$(count 'mode = quiet')" 10 'a median that is known at once'
 loud=$(count 'mode = loud')
 [ "$loud" -gt 12 ] && [ "$loud" -le 30 ] || _fail "$loud repeats of the loud one"

@@ -57,7 +57,7 @@ says ": $front settings that no other beats in all"
 listed=$(sed -n 's/^  net .*: error \([0-9.]*\), .*/\1/p' <<<"$err")
 same "$listed" "$(sort -g <<<"$listed")" 'the front, by its first metric'
 ok orch report net.recipe --json
-has "Front of net: $front of 16 settings, its knee"
+has "Pareto front of net: $front of 16 settings. Its knee"
 has 'net: hypervolume by settings'
 has 'net: front'
 same "$(python3 -c 'import json, sys

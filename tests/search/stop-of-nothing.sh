@@ -20,18 +20,18 @@ says "'stop' came too late for "
 says "all values of 'loss' arrived at once"
 says 'flush=True'
 search 'median(warmup=8)' 6 8 once
-says "the rule 'stop' could stop no trial by its values of 'loss': the rule judges a trial from its value number 9 on, but not at its last one, and no trial has more than 8"
+says "the rule 'stop' could stop no trial by its values of 'loss': the rule needs more than 9 values of a trial, but no trial has more than 8"
 search 'vizier' 5 20 once
-says 'the rule begins when 5 trials have ended, but the search had 5'
+says 'the rule needs more than 5 trials that ended, but the search had 5'
 search 'asha(min=9)' 3 8 once
-says 'the rule judges a trial from its value number 9 on'
+says 'the rule needs more than 9 values of a trial'
 search 'asha' 1 8 once
-says 'there is one trial'
+says 'the search has only one trial'
 search 'hyperband' 2 8 once
-says "the rule 'stop' could stop no trial by its values of 'loss': bracket 3, which judges from value number 1 on, has one trial; bracket 2, which judges from value number 3 on, has one trial; bracket 1, which judges from value number 9 on, has no trial"
+says "the rule 'stop' could stop no trial by its values of 'loss': bracket 3 needs trials with more than 1 values, but has one trial; bracket 2 needs trials with more than 3 values, but has one trial; bracket 1 needs trials with more than 9 values, but has no trial"
 search 'hyperband' 16 8 once
-says "the rule 'stop' could stop no trial in some brackets by its values of 'loss': bracket 1, which judges from value number 9 on, has trials of at most 8 values"
+says "the rule 'stop' could stop no trial in some brackets by its values of 'loss': bracket 1 needs trials with more than 9 values, but has trials of at most 8 values"
 search 'median' 6 8 again
 says "by its values of 'loss': the steps of each trial begin again; number them through"
 search 'forecast' 5 8 once
-says 'the rule begins when 5 trials have ended'
+says 'the rule needs more than 5 trials that ended'

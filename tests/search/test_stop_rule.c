@@ -519,7 +519,7 @@ static void test_asha_default_min(void **state)
         .rule = &search->rule, .curves = search->curves, .count = search->count};
     bool is_in_part;
     g_autofree char *why = orch_stop_trial_nothing(&question, &is_in_part);
-    assert_string_equal(why, "the rule begins when a trial has ended well");
+    assert_string_equal(why, "the rule needs a trial that ended well");
 }
 
 /* A trial that was stopped at the first check goes on from there. */
@@ -808,44 +808,36 @@ static void test_nothing(void **state)
         const char *why;
         bool is_in_part;
     } rows[] = {
-        {"median", 40, 1, 1,
-         "the trials have one value each, and a rule needs values while a trial runs", false},
+        {"median", 40, 1, 1, "the trials have only one value each", false},
         {"median", 40, 6, 6,
-         "the rule judges a trial from its value number 6 on, but not at its last one, and no "
-         "trial has more "
-         "than 6 values",
-         false},
+         "the rule needs more than 6 values of a trial, but no trial has more than 6", false},
         {"vizier", 40, 7, 7, "", false},
-        {"median", 5, 20, 20, "the rule begins when 5 trials have ended, but the search had 5",
+        {"median", 5, 20, 20, "the rule needs more than 5 trials that ended, but the search had 5",
          false},
         {"median(startup=1)", 1, 20, 20,
-         "the rule begins when 1 trial has ended, but the search had 1", false},
+         "the rule needs more than 1 trial that ended, but the search had 1", false},
         {"median", 6, 20, 20, "", false},
         {"asha(min=9)", 40, 9, 9,
-         "the rule judges a trial from its value number 9 on, but not at its last one, and no "
-         "trial has more "
-         "than 9 values",
-         false},
+         "the rule needs more than 9 values of a trial, but no trial has more than 9", false},
         {"asha(min=9)", 40, 10, 10, "", false},
-        {"asha", 1, 10, 10, "there is one trial", false},
+        {"asha", 1, 10, 10, "the search has only one trial", false},
         {"asha", 2, 2, 2, "", false},
         {"forecast", 40, 10, 13,
-         "the trials that ended have from 10 to 13 values, but 'forecast' needs trials of about "
-         "the same length",
-         false},
+         "'forecast' needs trials of about the same length, but these have 10 to 13 values", false},
         {"forecast", 40, 10, 12, "", false},
-        {"forecast", 5, 10, 10, "the rule begins when 5 trials have ended, but the search had 5",
-         false},
+        {"forecast", 5, 10, 10,
+         "the rule needs more than 5 trials that ended, but the search had 5", false},
         {"hyperband", 49, 27, 27, "", false},
         {"hyperband", 49, 9, 9,
-         "bracket 1, which judges from value number 9 on, has trials of at most 9 values", true},
+         "bracket 1 needs trials with more than 9 values, but has trials of at most 9 values",
+         true},
         {"hyperband(min=9)", 49, 9, 9,
-         "bracket 1, which judges from value number 9 on, has trials of at most 9 values", false},
+         "bracket 1 needs trials with more than 9 values, but has trials of at most 9 values",
+         false},
         {"hyperband", 2, 27, 27,
-         "bracket 3, which judges from value number 1 on, has one trial; bracket 2, which judges "
-         "from "
-         "value number 3 on, has one trial; bracket 1, which judges from value number 9 on, has no "
-         "trial",
+         "bracket 3 needs trials with more than 1 values, but has one trial; bracket 2 needs "
+         "trials with more than 3 values, but has one trial; bracket 1 needs trials with more than "
+         "9 values, but has no trial",
          false},
         {"asha", 0, 0, 0, "", false},
     };

@@ -14,7 +14,7 @@ for r in json.load(sys.stdin)["runs"]: print(" ".join(f"{k}={v}" for k, v in sor
 
 # a space of few points: each is tried once, and the search says that there are no others
 ok orch try -x 'lr=choice(1, 2, 3)' -x 's=choice(0, 0.01)' --search 'min loss' --trials 20 --db few.db -- python3 train.py --lr={lr} --s={s}
-says 'ends: the sampler finds only values that were tried already'
+says 'ends: the sampler finds only settings that were already tried'
 says '14 not needed'
 same "$(lrs --db few.db | sort -u | wc -l)" 6 'points'
 # the same, at random, and by whole numbers along a logarithm

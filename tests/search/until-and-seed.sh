@@ -38,7 +38,7 @@ values() { orch ls --json "$@" | python3 -c 'import json, sys; print(*[r["settin
 for until in 90% '90 %' 0.9; do
     search --until "$until"
     says 'not needed'
-    says_not 'is stored as a share'
+    says_not 'in per cent'
     same "$(values -w 'accuracy >= 0.9' | wc -w)" 1 "$until"
 done
 # what no share reaches is doubted, once
@@ -70,7 +70,7 @@ says 'not needed'
 bare 'min rest' 10%
 says "its search ends at 0.1. If its values are in per cent, write '10'"
 bare 'min error' 10
-says "A printed 10% is stored as a share; write '10%'"
+says "If this is in per cent, write '10%'"
 bare 'min error' 10%
 says_not 'says so'
 
@@ -81,7 +81,7 @@ for until in 90% 90; do
     ok orch run p.recipe
     says 'not needed'
     same "$(values -w 'accuracy >= 90' | wc -w)" 1 "$until"
-    says_not 'is stored as a share'
+    says_not 'in per cent'
 done
 
 # the same seed gives the same points, another one others; 0 is the default

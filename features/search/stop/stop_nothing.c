@@ -27,9 +27,9 @@ static char *too_short(double first, size_t longest)
 {
     if (first < (double)longest)
         return NULL;
-    return g_strdup_printf("the rule judges a trial from its value number %.0f on, but not at its "
-                           "last one, and no trial has more than %zu values",
-                           first, longest);
+    return g_strdup_printf(
+        "the rule needs more than %.0f values of a trial, but no trial has more than %zu", first,
+        longest);
 }
 
 /* The last trial is judged once `startup` others have ended. */
@@ -38,9 +38,9 @@ static char *too_few(const struct orch_stop_question *question)
     const size_t ended = count_ended(question);
     if ((double)ended > question->rule->startup)
         return NULL;
-    return g_strdup_printf("the rule begins when %.0f trial%s ended, but the search had %zu",
-                           question->rule->startup,
-                           question->rule->startup == 1 ? " has" : "s have", ended);
+    return g_strdup_printf(
+        "the rule needs more than %.0f trial%s that ended, but the search had %zu",
+        question->rule->startup, question->rule->startup == 1 ? "" : "s", ended);
 }
 
 static char *nothing_by_median(const struct orch_stop_question *question)
@@ -53,8 +53,8 @@ static char *nothing_by_asha(const struct orch_stop_question *question)
 {
     const double min = orch_stop_asha_min(question);
     char *why = isfinite(min) ? too_short(min, longest_of(question))
-                              : g_strdup("the rule begins when a trial has ended well");
-    return why || question->count > 1 ? why : g_strdup("there is one trial");
+                              : g_strdup("the rule needs a trial that ended well");
+    return why || question->count > 1 ? why : g_strdup("the search has only one trial");
 }
 
 /* The lengths of the trials that ended where they should. */
@@ -70,9 +70,9 @@ static char *nothing_by_forecast(const struct orch_stop_question *question)
         longest = MAX(longest, curve->count);
     }
     if ((double)longest > ORCH_STOP_LENGTHS_MAX * (double)shortest)
-        return g_strdup_printf("the trials that ended have from %zu to %zu values, but 'forecast' "
-                               "needs trials of about the same length",
-                               shortest, longest);
+        return g_strdup_printf(
+            "'forecast' needs trials of about the same length, but these have %zu to %zu values",
+            shortest, longest);
     return too_few(question);
 }
 
@@ -90,7 +90,7 @@ static bool append_idle(const struct orch_stop_question *question, unsigned brac
     }
     if (trials > 1 && start < (double)longest)
         return false;
-    g_string_append_printf(out, "%sbracket %u, which judges from value number %.0f on, has ",
+    g_string_append_printf(out, "%sbracket %u needs trials with more than %.0f values, but has ",
                            out->len ? "; " : "", bracket, start);
     if (trials > 1)
         g_string_append_printf(out, "trials of at most %zu values", longest);
@@ -116,8 +116,7 @@ char *orch_stop_trial_nothing(const struct orch_stop_question *question, bool *o
     if (!question->count)
         return NULL;
     if (longest_of(question) <= 1)
-        return g_strdup("the trials have one value each, and a rule needs values while a trial "
-                        "runs");
+        return g_strdup("the trials have only one value each");
     switch (question->rule->kind) {
     case ORCH_STOP_MEDIAN:
     case ORCH_STOP_VIZIER:
