@@ -145,11 +145,10 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
                            &copy, error))
         return -1;
     if (copy.counts_as_source)
-        orch_cli_warn(
-            cli,
-            "'%s' lies in the repository, so its files count as the repository's source\n  hint: "
-            "add '%s/' to .gitignore, or remove the folder when you have seen it",
-            copy.folder, copy.folder);
+        orch_cli_warn(cli,
+                      "'%s' lies in the repository, so its files count as the repository's source\n"
+                      "  hint: add '%s/' to .gitignore",
+                      copy.folder, copy.folder);
     if (cli->json)
         orch_cli_print_json(json_pack("{s:s s:s s:s s:b s:i s:i}", "run", copy.run_key, "tree",
                                       copy.tree, "folder", copy.folder, "whole", copy.is_whole,
@@ -175,10 +174,8 @@ const struct orch_command ORCH_COMMAND_CHECKOUT = {
     .usage = "RUN [DIR]",
     .min_args = 1,
     .max_args = 2,
-    .about =
-        "The tree includes uncommitted and untracked files as they were when the run started, and "
-        "the files that the recipe's key 'keep' names. Your own work tree, index and branches "
-        "are not touched. DIR must be empty or absent; default: run-KEY.",
+    .about = "The tree includes the files that were not committed when the run started. Your own "
+             "files and branches are not touched. DIR must be empty or absent (default: run-KEY).",
     .examples = "  orch checkout @last /tmp/then",
     .run = run,
 };

@@ -23,9 +23,9 @@ struct coverage_options {
 static const struct orch_option OPTIONS[] = {
     ORCH_VARIANT_OPTIONS(struct coverage_options, variant),
     ORCH_OPTION(struct coverage_options, remote, TEXT, "remote", .value = "NAME|FOLDER",
-                .help = "where the group notes which trials it runs (default: as for 'orch pull')"),
+                .help = "the group's git remote or folder (default: as for 'orch pull')"),
     ORCH_OPTION(struct coverage_options, offline, FLAG, "offline",
-                .help = "do not ask the remote which trials others are running"),
+                .help = "do not contact the remote"),
     ORCH_OPTION(struct coverage_options, price, TEXT, "price", .value = "USD",
                 .help = "price of a device hour (default: from 'orch gpu prices')"),
     ORCH_OPTION(struct coverage_options, jobs, COUNT, "jobs", .letter = 'j', .value = "N",
@@ -73,8 +73,7 @@ static bool look_at_claims(struct orch_cli *cli, const struct coverage_options *
 {
     g_autoptr(GError) problem = NULL;
     if (o->offline && o->remote) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two options",
-                       "options '--offline' and '--remote' exclude each other");
+        orch_error_set(error, ORCH_ERROR_USAGE, NULL, "option '--offline' excludes '--remote'");
         return false;
     }
     if (o->offline || c->plan->expansion->smoke)
@@ -169,7 +168,7 @@ static bool print_totals(struct orch_cli *cli, const struct coverage *c,
     fflush(stdout);
     orch_cli_forecast_print_total(cli, c->plan, &c->total, &c->price);
     if (!c->total.known && c->total.unknown)
-        orch_cli_info(cli, "The time of these trials on this machine is not known");
+        orch_cli_info(cli, "the time of the missing trials on this machine is not known");
     return orch_cli_parts_show(cli, subject, NULL, error);
 }
 
@@ -294,12 +293,10 @@ const struct orch_command ORCH_COMMAND_COVERAGE = {
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct coverage_options),
-    .about = "Prints a table for each experiment, with the swept parameters as rows and columns. "
-             "Each cell shows who has run its trials, how many repeats are done, which trials "
-             "others are running now, and when those will end. Runs made on another device are "
-             "shown with the device's name. After the tables come the totals and the expected time "
-             "of the missing trials on this machine. No trial is run, and nothing is fetched: "
-             "'orch pull' fetches what others have sent.",
+    .about = "Prints a table for each experiment, with the swept parameters as rows and columns. A "
+             "cell shows who has run its trials, how many repeats are done, and which trials "
+             "others are running now. The totals and the expected time of the missing trials "
+             "follow. No trial is run. First run 'orch pull' to get the runs of others.",
     .examples = "  orch coverage recipes/hw4.recipe\n"
                 "  orch coverage recipes/hw4.recipe --offline --json",
     .run = run,

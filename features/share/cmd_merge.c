@@ -73,12 +73,9 @@ const struct orch_command ORCH_COMMAND_DB_MERGE = {
     .max_args = -1,
     .options = MERGE_OPTIONS,
     .option_bytes = sizeof(struct merge_options),
-    .about = "Adds the ended runs of the other stores, with everything that belongs to these runs. "
-             "Any order and number of merges give the same store and digest ('orch db info'). A "
-             "run whose content does not match its digest is refused, and one whose key exists "
-             "here with another digest is set aside; all others are merged. Refused and set-aside "
-             "runs are reported, and the exit status is then 7. Running trials and private notes "
-             "are not merged. The other stores are not changed.",
+    .about = "Adds the ended runs of the other stores, with their artifacts and public notes. The "
+             "other stores are not changed. A damaged run, or one whose key belongs to another run "
+             "here, is not merged but reported; the exit status is then 7.",
     .examples = "  orch db merge ../anna/.orch/results.db   # a classmate's store\n"
                 "  orch db merge /media/stick               # every store and bundle in a folder",
     .run = run_merge,

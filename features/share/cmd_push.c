@@ -17,17 +17,17 @@ struct push_options {
 
 static const struct orch_option PUSH_OPTIONS[] = {
     ORCH_OPTION(struct push_options, dry_run, FLAG, "dry-run", .letter = 'n',
-                .help = "list every name and size that would be sent; send nothing"),
+                .help = "list what would be sent; send nothing"),
     ORCH_OPTION(struct push_options, artifacts, TEXT, "artifacts", .value = "all|none|BYTES",
                 .help = "largest artifact to send (default 4MiB)"),
     ORCH_OPTION(struct push_options, with_source, FLAG, "with-source",
-                .help = "also send the files of 'inputs:'; never notebooks or keys"),
+                .help = "also send the source files that 'inputs:' names"),
     ORCH_OPTION(struct push_options, sign, FLAG, "sign",
-                .help = "first sign your runs with git's key (for all: git config orch.sign true)"),
+                .help = "first sign your runs with git's key"),
     ORCH_OPTION(struct push_options, datasets, LIST, "measurements", .value = "NAME",
-                .help = "send this imported table of measurements too"),
+                .help = "also send this imported table of measurements"),
     ORCH_OPTION(struct push_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
-                .help = "send only runs that match FILTER, with their artifacts and notes"),
+                .help = "send only runs that match FILTER"),
     {0}};
 
 static const char *const LEAVES[] = {
@@ -209,9 +209,8 @@ static int push_to(struct orch_cli *cli, struct orch_store *store, const struct 
     int status = -1;
     if (o->dry_run && !remote->carrier->lists_outgoing) {
         orch_error_set(error, ORCH_ERROR_USAGE,
-                       "'orch status DIR' counts the runs that the folder lacks; 'orch export "
-                       "--bundle FILE --dry-run' lists what a bundle of these runs would hold",
-                       "option '--dry-run' works only with git remotes, not with a folder");
+                       "'orch status DIR' counts the runs that the folder lacks",
+                       "option '--dry-run' works only with git remotes");
         return -1;
     }
     if (o->dry_run) {
@@ -264,14 +263,13 @@ const struct orch_command ORCH_COMMAND_PUSH = {
     .max_args = 1,
     .options = PUSH_OPTIONS,
     .option_bytes = sizeof(struct push_options),
-    .about = "REMOTE is a git remote, a path, a URL, or a folder that the group shares. The "
-             "default is 'git config orch.remote', else the only remote, else the branch's remote, "
-             "else origin. First the others' runs are pulled, as by 'orch pull'. Then the runs "
-             "that the remote lacks are sent, under refs/orch/results. Branches, tags, index and "
-             "work tree are not touched, and nothing on the remote is overwritten.\n"
-             "Sources are sent only with --with-source, or if an experiment sets 'share: source'; "
-             "then the files of its 'inputs:' are listed and sent. The exit status is 3 if the "
-             "remote cannot be used, and 7 if orch refused a pulled run.",
+    .about =
+        "REMOTE is a git remote, a URL, or a folder that the group shares; without it, the remote "
+        "of the repository is used. First the others' runs are pulled, as by 'orch pull'. Then the "
+        "runs that the remote lacks are sent, under refs/orch/results. Your branches and files are "
+        "not touched, and nothing on the remote is overwritten.\n"
+        "Sources are sent only with --with-source, or if an experiment sets 'share: source'. The "
+        "exit status is 3 if the remote cannot be used, and 7 if a pulled run was damaged.",
     .examples = "  orch push               # to the default remote\n"
                 "  orch push --dry-run     # what would be sent\n"
                 "  orch push /mnt/usb/group",
@@ -340,10 +338,9 @@ const struct orch_command ORCH_COMMAND_PULL = {
     .max_args = 1,
     .options = PULL_OPTIONS,
     .option_bytes = sizeof(struct pull_options),
-    .about = "Without REMOTE, the remote is the one to which 'orch push' sends. Every run's digest "
-             "is checked. A run that does "
-             "not match its digest is named and left out, and the exit status is 7; all other runs "
-             "are stored. Branches, tags, index and work tree are not touched.",
+    .about = "Without REMOTE, the remote of 'orch push' is used. A run that does not match its "
+             "digest is named and left out; the exit status is then 7. Your branches and files are "
+             "not touched.",
     .examples = "  orch pull",
     .run = run_pull,
 };

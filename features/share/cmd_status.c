@@ -174,10 +174,9 @@ const struct orch_command ORCH_COMMAND_STATUS = {
     .options = STATUS_OPTIONS,
     .option_bytes = sizeof(struct status_options),
     .about =
-        "Ahead: ended runs, public notes and removals that the remote lacks. Behind: runs that are "
-        "only on the remote, by author. Slots: the CPUs and GPUs that running trials of all users "
-        "occupy on this machine, and the trials that wait for CPUs or GPUs. No run is sent or "
-        "fetched. If the remote cannot be reached, the exit status is 3, and the rest is printed.",
+        "Ahead: runs and notes that the remote lacks. Behind: runs that are only on the remote. "
+        "Slots: the CPUs and GPUs that running trials of all users occupy on this machine. Nothing "
+        "is sent or fetched. If the remote cannot be reached, the exit status is 3.",
     .examples = "  orch status\n  orch status --offline",
     .run = run_status,
 };

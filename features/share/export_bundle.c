@@ -17,13 +17,13 @@ struct bundle_options {
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct bundle_options, bundle, TEXT, "bundle", .value = "FILE",
-                .help = "write the runs themselves into one file for 'orch db merge' elsewhere"),
+                .help = "write the runs into one file for 'orch db merge'"),
     ORCH_OPTION(struct bundle_options, artifacts, TEXT, "artifacts", .value = "all|none|BYTES",
                 .help = "with --bundle: largest artifact to include (default 4MiB)"),
     ORCH_OPTION(struct bundle_options, datasets, LIST, "measurements", .value = "NAME",
                 .help = "with --bundle: include this imported table of measurements"),
     ORCH_OPTION(struct bundle_options, dry_run, FLAG, "dry-run", .letter = 'n',
-                .help = "with --bundle: list every name and its size; write nothing"),
+                .help = "with --bundle: list its contents; write nothing"),
     {0}};
 
 /* ---- output -----------------------------------------------------------------------------------
@@ -114,10 +114,9 @@ static bool look(struct orch_cli *cli, void *options, const struct orch_subject 
     static const char hint[] = "see 'orch help export'";
     if (!o->bundle)
         orch_error_set(error, ORCH_ERROR_USAGE, hint,
-                       "--artifacts, --measurements and --dry-run need --bundle");
+                       "options '--artifacts', '--measurements' and '--dry-run' need '--bundle'");
     else if (subject->not_alone)
-        orch_error_set(error, ORCH_ERROR_USAGE, hint,
-                       "%s are for tables, and cannot be combined with --bundle",
+        orch_error_set(error, ORCH_ERROR_USAGE, hint, "option '--bundle' excludes %s",
                        subject->not_alone);
     return o->bundle && !subject->not_alone;
 }
@@ -133,9 +132,10 @@ const struct orch_command_part ORCH_PART_EXPORT_BUNDLE = {
     .command = "export",
     .options = OPTIONS,
     .option_bytes = sizeof(struct bundle_options),
-    .about = "\n\n--bundle writes the runs themselves (all, or those that you name), with their "
-             "recipes, artifacts and public notes, into a file that 'orch db merge' adds to "
-             "another store ('orch help sharing').",
+    .about = "\n"
+             "\n"
+             "--bundle writes the runs with their recipes, artifacts and public notes into one "
+             "file, which 'orch db merge' adds to another store.",
     .examples = "  orch export --bundle mine.orch --where 'who = ada'",
     .is_alone = true,
     .is_asked = is_asked,

@@ -201,8 +201,8 @@ static void add_all(struct orch_section_context *a, const struct coverage *all)
                       a->section->planned, *names ? ": " : "", names);
     if (all->elsewhere)
         orch_section_text(a->section,
-                          "%u of the trials were run at other places (another machine, or another "
-                          "number of threads: see --jobs)",
+                          "%u of the trials were run at other places: on another machine, or with "
+                          "another number of threads",
                           all->elsewhere);
     if (all->held)
         orch_section_text(a->section, "%u of the missing trials %s running now", all->held,

@@ -62,9 +62,7 @@ static bool add_source(GPtrArray *files, const char *said, GError **error)
     if (g_file_test(said, G_FILE_TEST_IS_DIR))
         return add_folder(files, said, error);
     if (access(said, F_OK) != 0) {
-        orch_error_set(error, ORCH_ERROR_IO,
-                       "name another store's file, a bundle ('orch export --bundle FILE' writes "
-                       "one), or a folder; 'orch pull' fetches from a remote",
+        orch_error_set(error, ORCH_ERROR_IO, "name the file of a store, a bundle, or a folder",
                        "there is no file or folder '%s'", said);
         return false;
     }
@@ -106,9 +104,7 @@ struct orch_receipt *orch_merge_file(struct orch_store *store, const char *path,
 {
     bool is_bundle = !is_database(path) && orch_bundle_is(path);
     if (g_file_test(path, G_FILE_TEST_IS_REGULAR) && !is_database(path) && !is_bundle) {
-        orch_error_set(error, ORCH_ERROR_STORE,
-                       "'orch export --bundle FILE' writes a bundle; if the file was a store, "
-                       "'orch db repair --db FILE' recovers what can be read",
+        orch_error_set(error, ORCH_ERROR_STORE, "if it was a store: orch db repair --db FILE",
                        "'%s' is neither a store nor a bundle", path);
         return NULL;
     }

@@ -49,8 +49,8 @@ static const char *const ADVICE[ORCH_ADVICE_TOPICS] = {
     [ORCH_ADVICE_STORE_HERE] = "orch status\tshow what runs, and what is not pushed or pulled",
     [ORCH_ADVICE_NO_STORE] = "run a recipe first ('orch run RECIPE'), fetch the group's runs "
                              "('orch pull'), or name a store with --db",
-    [ORCH_ADVICE_OTHERS_STORE] = "if you made this store, add --yes; else 'orch db merge' takes "
-                                 "its runs into a store of your own",
+    [ORCH_ADVICE_OTHERS_STORE] = "'orch db merge' takes its runs into a store of your own; if you "
+                                 "made this store, add --yes",
     [ORCH_ADVICE_SOURCE] = "orch checkout",
     [ORCH_ADVICE_NO_FORECAST] = "The first runs give a basis; 'orch pull' brings those of a group",
 };

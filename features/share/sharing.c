@@ -96,8 +96,7 @@ struct run_options {
     bool shares, waits, sign;
 };
 #define SIGN_OPTION                                                                                \
-    ORCH_OPTION(struct run_options, sign, FLAG, "sign",                                            \
-                .help = "sign these runs (for all: git config orch.sign true)")
+    ORCH_OPTION(struct run_options, sign, FLAG, "sign", .help = "sign these runs with git's key")
 #define SHARING_OPTIONS                                                                            \
     ORCH_OPTION(struct run_options, shares, FLAG, "share",                                         \
                 .help = "divide the trials among your group"),                                     \
@@ -124,12 +123,10 @@ static bool options_agree(const struct run_options *o, bool shares,
                           const struct orch_expansion *expansion, GError **error)
 {
     if ((o->remote || o->waits) && !shares)
-        orch_error_set(error, ORCH_ERROR_USAGE, "add --share",
-                       "option '--%s' does nothing without --share", o->waits ? "wait" : "remote");
+        orch_error_set(error, ORCH_ERROR_USAGE, "add --share", "option '--%s' needs '--share'",
+                       o->waits ? "wait" : "remote");
     else if (shares && expansion->smoke)
-        orch_error_set(
-            error, ORCH_ERROR_USAGE, NULL,
-            "options '--share' and '--smoke' cannot be combined: a smoke run is not recorded");
+        orch_error_set(error, ORCH_ERROR_USAGE, NULL, "option '--share' excludes '--smoke'");
     else
         return true;
     return false;
@@ -205,7 +202,7 @@ static bool print_held(void *state, const struct orch_plan *plan)
     const struct run *run = state;
     g_autofree char *text = run->sharing ? orch_share_held_text(run->sharing->share, plan) : NULL;
     if (text)
-        orch_cli_info(run->cli, "%s; run the same command again to use them, or add --wait", text);
+        orch_cli_info(run->cli, "%s; --wait waits for the results", text);
     return run->sharing;
 }
 
@@ -223,11 +220,10 @@ const struct orch_command_part ORCH_PART_RUN_SHARING = {
     .heading = "sharing",
     .options = RUN_OPTIONS,
     .option_bytes = sizeof(struct run_options),
-    .about =
-        "\n\n"
-        "With --share, a group runs one recipe together. Results of others are reused, each trial "
-        "is claimed before it starts, and its result is sent when it ends. Trials that others are "
-        "running are left out; --wait waits for their results. See 'orch help sharing'.",
+    .about = "\n"
+             "\n"
+             "With --share, a group runs one recipe together: results of others are reused, and "
+             "trials that others are running are left out. See 'orch help sharing'.",
     .examples = "  orch run r.recipe --share --wait       # with your group",
     .run = &RUN_PART,
 };

@@ -56,10 +56,9 @@ static char *worth(const struct orch_signature_check *judged, const struct orch_
     if (judged->what == ORCH_SIGNATURE_BAD)
         return g_strdup("a bad signature: see 'orch db check --signatures'");
     if (run->state == ORCH_SIGNED_OTHER)
-        return g_strdup("a signature of other contents under this key");
+        return g_strdup("a signature of another run with the same key");
     if (judged->what == ORCH_SIGNATURE_UNKNOWN_KEY)
-        return g_strdup_printf("by a key that nobody here knows, %s",
-                               judged->signer ? judged->signer : "-");
+        return g_strdup_printf("by an unknown key, %s", judged->signer ? judged->signer : "-");
     return g_strdup_printf("by %s%s", judged->signer,
                            run->fits ? "" : ", but the run names another author");
 }
@@ -132,7 +131,7 @@ static void note_faults(const struct orch_signature_check *judged, GPtrArray *fi
                         g_strdup_printf("signature %s, in the name of %s, is bad: %s", note,
                                         judged->who ? judged->who : "nobody",
                                         judged->is_damaged ? "it is not a signature"
-                                                           : "it does not match what it names"));
+                                                           : "it does not match its runs"));
         return;
     }
     for (guint i = 0; i < judged->runs->len; i++) {
@@ -252,7 +251,7 @@ struct check_options {
 
 static const struct orch_option CHECK_OPTIONS[] = {
     ORCH_OPTION(struct check_options, signatures, FLAG, "signatures",
-                .help = "also verify each signature: its signer, and that it matches its runs"),
+                .help = "also verify the signatures of the runs"),
     {0}};
 
 static bool check_is_asked(const void *options)
@@ -264,10 +263,9 @@ const struct orch_command_part ORCH_PART_CHECK_SIGNATURES = {
     .command = "db check",
     .options = CHECK_OPTIONS,
     .option_bytes = sizeof(struct check_options),
-    .about = " With --signatures the exit status is also 7 when a signature is bad, names a run "
-             "that has another digest here, or is not by the run's author. A signature by an "
-             "unknown key, or a run without a signature, is no error; both are counted. 'orch help "
-             "sharing' says how keys are set up.",
+    .about = " With --signatures the exit status is also 7 when a signature does not match its run "
+             "or is not by the run's author. Unknown keys and unsigned runs are only counted. See "
+             "'orch help sharing'.",
     .is_asked = check_is_asked,
     .show = show_all,
 };

@@ -23,7 +23,7 @@ says nosuchrun
 ok orch export "$key" --where 'v = 17' -c key --format jsonl
 same "$out" ''
 fails 2 orch export "$key" --artifacts all
-says '--artifacts, --measurements and --dry-run need --bundle'
+says "options '--artifacts', '--measurements' and '--dry-run' need '--bundle'"
 # a metric that is NaN at the end of all runs of a side is shown as that
 ok orch compare v=1 v=2
 has 'loss'
@@ -40,7 +40,7 @@ has 'NaN in all 2 runs of A'
 fails 2 orch compare v=1 v=2 --metric nosuch
 # forecasts of disturbed runs are scored apart
 fails 2 orch predictor score --by time --slurm
-says "option '--by' does nothing with --slurm"
+says "option '--by' excludes '--slurm'"
 python3 - <<'P'
 import json, sqlite3
 db = sqlite3.connect(".orch/results.db", isolation_level=None)

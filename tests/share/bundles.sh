@@ -25,9 +25,9 @@ ok orch export --bundle no.orch --dry-run --json
 same "$(json runs)" 2
 same "$(json contents.#)" "$(json items)"
 fails 2 orch export "$key" --artifacts all
-says 'need --bundle'
+says "need '--bundle'"
 fails 2 orch export --bundle x.orch --columns run
-says 'for tables'
+says "option '--bundle' excludes"
 fails 2 orch export --bundle x.orch zzzz
 says zzzz
 fails 2 orch export --bundle x.orch --artifacts many

@@ -51,7 +51,7 @@ says "'mkdir DIR'"
 says_not 'what leaves'
 fails 3 orch push "$SCRATCH/usb/group"
 says 'no folder'
-says 'check that the folder is mounted'
+says 'mount the folder'
 says_not 'what leaves'
 ok orch export --bundle mine.orch
 fails 3 orch pull ./mine.orch

@@ -109,10 +109,10 @@ same "$(digest_in ada)" "$(digest_in bob)" 'the stores'
 # what cannot be shared is said
 cd ada
 fails 2 orch run naps.recipe --wait
-says "option '--wait' does nothing without --share"
+says "option '--wait' needs '--share'"
 fails 2 orch run naps.recipe --remote origin
 says 'add --share'
 fails 2 orch run naps.recipe --share --smoke
-says 'a smoke run is not recorded'
+says "option '--share' excludes '--smoke'"
 fails 3 orch run naps.recipe --share --remote nowhere
 says 'nowhere'

@@ -46,7 +46,7 @@ has 'SHA256:'
 says 'signed: 0 of 3 runs'
 ok orch show @{1}
 has 'signed'
-has 'a key that nobody here knows, SHA256:'
+has 'by an unknown key, SHA256:'
 ok orch show @last
 has_not signed
 # the group's list of keys
@@ -128,7 +128,7 @@ P
 fails 7 orch db check --signatures
 has 'has another digest here than in signature'
 ok orch show @{1}
-has 'of other contents under this key'
+has 'of another run with the same key'
 cp good.db .orch/results.db
 rm -f .orch/results.db-*
 

@@ -21,7 +21,7 @@ cd bob
 export ORCH_CLAIM_S=4 ORCH_USER=bob
 ok orch run naps.recipe --share
 says '1 trial is run by ada until '
-says 'run the same command again to use them'
+says '--wait waits for the results'
 says '1 left to others'
 fails 1 orch run naps.recipe --share --require ok
 ok orch run naps.recipe --share --wait

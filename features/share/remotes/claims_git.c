@@ -375,8 +375,7 @@ static bool push_all(const struct place *place, struct push *push, GError **erro
             return true;
         g_usleep(50000 * (gulong)(i + 1));
     }
-    orch_error_set(error, ORCH_ERROR_IO,
-                   "check that you may push to the remote; a hook may also refuse the push",
+    orch_error_set(error, ORCH_ERROR_IO, "check that you may push to the remote",
                    "'%s' refuses claims: %s", place->at->remote, push->why->str);
     return false;
 }

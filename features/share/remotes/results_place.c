@@ -46,9 +46,7 @@ static char *find_git_dir(const char *dir, GError **error)
         return NULL;
     if (strcmp(lines[1], "sha1") != 0) {
         orch_error_set(
-            error, ORCH_ERROR_IO,
-            "share results with 'orch export --bundle FILE' and 'orch db merge FILE', or "
-            "through a plain folder: 'orch push DIR'",
+            error, ORCH_ERROR_IO, "share through a folder: orch push DIR",
             "results cannot be stored in the repository '%s', because it has %s object IDs", dir,
             lines[1]);
         return NULL;
@@ -206,8 +204,8 @@ static bool is_url(const char *text)
 static void set_no_remote(struct results_place *place, GError **error)
 {
     orch_error_set(error, ORCH_ERROR_IO,
-                   "add a remote with 'git remote add origin URL', or give a URL, a repository or "
-                   "a shared folder; 'git config orch.remote NAME' selects one of several remotes",
+                   place->remotes->len ? "select one: git config orch.remote NAME"
+                                       : "add one: git remote add origin URL",
                    place->remotes->len ? "'%s' has several remotes and none is called 'origin'"
                                        : "'%s' has no remote",
                    place->dir);
@@ -218,14 +216,10 @@ static bool is_odd_path(const char *path, GError **error)
 {
     g_autofree char *base = g_path_get_basename(path);
     if (access(path, F_OK) != 0)
-        orch_error_set(error, ORCH_ERROR_IO,
-                       "check that the folder is mounted; 'mkdir DIR' makes a shared folder, 'git "
-                       "init --bare DIR' a shared repository",
+        orch_error_set(error, ORCH_ERROR_IO, "mount the folder, or make it with 'mkdir DIR'",
                        "there is no git repository and no folder '%s'", path);
     else if (g_file_test(path, G_FILE_TEST_IS_REGULAR) && strcmp(base, ".git") != 0)
-        orch_error_set(error, ORCH_ERROR_IO,
-                       "'orch db merge FILE' merges a bundle or a store; 'orch export --bundle "
-                       "FILE' writes a bundle",
+        orch_error_set(error, ORCH_ERROR_IO, "to merge a store or bundle: orch db merge FILE",
                        "'%s' is a file, not a remote", path);
     else
         return false;
@@ -255,8 +249,7 @@ static char *meaning_of(struct results_place *place, const char *said, GError **
     g_autofree char *near = orch_suggest_hint(said, (const char *const *)names->pdata);
     orch_error_set(error, ORCH_ERROR_IO,
                    near ? near
-                        : "'git remote -v' lists the remotes; to share through a folder, make the "
-                          "folder first: 'mkdir DIR'",
+                        : "'git remote -v' lists the remotes; 'mkdir DIR' makes a shared folder",
                    "there is no remote or folder '%s'", said);
     return NULL;
 }

@@ -453,7 +453,7 @@ static bool exchange(struct exchange *x, enum orch_exchange_way way, GError **er
         }
         wait_a_little(x->out->attempts);
     }
-    orch_error_set(error, ORCH_ERROR_IO, "run the command again; nothing is lost",
+    orch_error_set(error, ORCH_ERROR_IO, "run the command again",
                    "cannot push to '%s': others pushed first in each of %d attempts",
                    x->place->remote, ATTEMPTS_MAX);
     return false;

@@ -170,8 +170,7 @@ bool orch_results_root(struct results_place *place, const git_oid *commit, git_o
                        bool *out_is_newer, GError **error)
 {
     static const char *const start_anew =
-        "nobody's store is harmed; if it was put there by mistake: 'git push REMOTE "
-        ":refs/orch/results' removes it, and 'orch push' writes it anew";
+        "to start anew: git push REMOTE :refs/orch/results; then everybody runs 'orch push'";
     git_commit *object = NULL;
     git_oid format;
     int64_t bytes = 0;
@@ -201,10 +200,7 @@ bool orch_results_root(struct results_place *place, const git_oid *commit, git_o
     if (g_str_has_prefix(said, FORMAT_BEGIN)) {
         if (out_is_newer)
             *out_is_newer = true;
-        return refuse_root(place, "has a newer format than this orch knows",
-                           "update orch; if nobody has a newer one, 'git push REMOTE "
-                           ":refs/orch/results' removes it, and 'orch push' writes it anew",
-                           error);
+        return refuse_root(place, "has a newer format than this orch knows", "update orch", error);
     }
     return refuse_root(place, "was not written by orch: its 'format' is unknown", start_anew,
                        error);
