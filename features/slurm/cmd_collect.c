@@ -12,7 +12,7 @@ struct collect_options {
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct collect_options, without_slurm, FLAG, "without-slurm",
-                .help = "store each trial whose journal is complete, without asking Slurm"),
+                .help = "read only the trials' files; do not ask Slurm"),
     {0}};
 
 static struct orch_table *make_table(const struct orch_slurm_collected *collected)
@@ -47,8 +47,8 @@ static void print(struct orch_cli *cli, const struct orch_slurm_collected *colle
     struct orch_table *table = make_table(collected);
     if (collected->problem)
         orch_cli_warn(cli,
-                      "Slurm gave no answer, so no result can be stored: %s\n  hint: try again "
-                      "later; 'orch collect --without-slurm' reads only the trials' files",
+                      "Slurm gave no answer, so no result can be stored: %s\n"
+                      "  hint: try again later, or without Slurm: orch collect --without-slurm",
                       collected->problem);
     if (cli->json) {
         print_json(table, collected);
@@ -88,12 +88,9 @@ const struct orch_command ORCH_COMMAND_COLLECT = {
     .max_args = 0,
     .options = OPTIONS,
     .option_bytes = sizeof(struct collect_options),
-    .about = "Records each trial that 'orch run --executor slurm' submitted and that has ended, "
-             "from the trial's journal (the record that it wrote) and the final state of its job. "
-             "'orch run', 'orch ls' and "
-             "'orch status' begin by collecting, too. Slurm is asked at most once a minute, for "
-             "all jobs together. A trial is recorded only when its journal or Slurm says how it "
-             "ended. Collecting twice changes nothing. See 'orch help slurm'.",
+    .about = "Records the trials of 'orch run --executor slurm' that have ended. 'orch run', 'orch "
+             "ls' and 'orch status' do this, too. Slurm is asked at most once a minute. See 'orch "
+             "help slurm'.",
     .examples = "  orch collect\n"
                 "  orch collect --json | jq '.runs[].state'\n"
                 "  orch collect --without-slurm    # the cluster cannot be asked any more",

@@ -44,14 +44,14 @@ static void print(struct orch_cli *cli, const struct orch_slurm_submission *s,
                       s->held);
     if (s->waiting)
         orch_cli_info(cli,
-                      "%u trial%s not submitted: parameters come from the best of other trials. "
-                      "Run the same command again when those trials have ended",
+                      "%u trial%s not submitted, because other trials must end first. Then run the "
+                      "same command again",
                       s->waiting, s->waiting == 1 ? " was" : "s were");
     if (s->unchosen)
-        orch_cli_info(cli,
-                      "%u trial%s of a search: when some submitted trials have ended, run the same "
-                      "command again, which chooses the values",
-                      s->unchosen, s->unchosen == 1 ? " is left" : "s are left");
+        orch_cli_info(
+            cli,
+            "%u trial%s of a search. Run the same command again when submitted trials have ended",
+            s->unchosen, s->unchosen == 1 ? " is left" : "s are left");
     if (s->promoted)
         orch_cli_info(cli, "%u pruned trial%s %s, because %s among the best now", s->promoted,
                       orch_plural(s->promoted), s->promoted == 1 ? "resumes" : "resume",
@@ -69,8 +69,7 @@ static void print(struct orch_cli *cli, const struct orch_slurm_submission *s,
         orch_cli_info(cli, "%u trial%s held back: by the forecasts, the %s would be exceeded",
                       s->held_back, s->held_back == 1 ? " was" : "s were", limit);
     if (s->submitted)
-        orch_cli_info(cli, "you may close this terminal: 'orch collect' (or 'orch ls') stores what "
-                           "has ended, 'orch cancel' cancels trials");
+        orch_cli_info(cli, "you may close this terminal: 'orch collect' stores what has ended");
 }
 
 /* Says once for each experiment that a part of a GPU becomes a whole one. */
@@ -79,10 +78,10 @@ static void print_shares(struct orch_cli *cli, const struct orch_expansion *expa
     for (guint i = 0; i < expansion->experiments->len; i++) {
         const struct orch_experiment *experiment = expansion->experiments->pdata[i];
         if (experiment->gpu_share > 0)
-            orch_cli_info(cli,
-                          "experiment '%s' uses %g of a GPU (resources.gpus), but each of its "
-                          "Slurm jobs asks for a whole GPU",
-                          experiment->name, experiment->gpu_share);
+            orch_cli_info(
+                cli,
+                "experiment '%s' uses %g of a GPU, but each of its Slurm jobs asks for a whole GPU",
+                experiment->name, experiment->gpu_share);
     }
 }
 
@@ -92,9 +91,7 @@ static void print_stopped(struct orch_cli *cli, const GPtrArray *told)
     for (guint i = 0; i < told->len; i++)
         orch_cli_info(cli, "%s", (const char *)told->pdata[i]);
     if (told->len)
-        orch_cli_info(cli,
-                      "%u submitted trial%s asked to stop early (pruned): %s within %d s if the "
-                      "nodes see this folder",
+        orch_cli_info(cli, "%u submitted trial%s asked to stop early (pruned): %s within %d s",
                       told->len, told->len == 1 ? " was" : "s were",
                       told->len == 1 ? "it stops" : "they stop", ORCH_PRUNE_REQUEST_S);
 }
@@ -106,8 +103,8 @@ static void print_rules(struct orch_cli *cli, const struct orch_expansion *expan
         const struct orch_experiment *experiment = expansion->experiments->pdata[i];
         if (experiment->search && experiment->search->stop)
             orch_cli_info(cli,
-                          "experiment '%s' has a rule that stops trials early (stop), which judges "
-                          "the running trials each time you repeat this command",
+                          "experiment '%s' stops trials early ('stop'): repeat this command to "
+                          "judge the running trials",
                           experiment->name);
     }
 }
@@ -190,10 +187,10 @@ static const struct orch_refused_option REFUSED[] = {
     {"smoke", "smoke the recipe here, without --executor"},
     {"gpus", "Slurm assigns GPUs; write resources.gpus in the recipe"},
     {"fail-fast", "cancel the rest with 'orch cancel --all'"},
-    {"no-pin", "Slurm places trials on processors; see TaskPlugin of the cluster's slurm.conf"},
-    {"oversubscribe", "Slurm decides which trials share a node; choose a partition that shares"},
-    {"share", "Slurm's trials are claimed in this store alone; push them once they are collected"},
-    {"wait", "Slurm's trials are claimed in this store alone; push them once they are collected"},
+    {"no-pin", "Slurm places trials on processors"},
+    {"oversubscribe", "Slurm decides which trials share a node"},
+    {"share", "share the results when they are collected: orch push"},
+    {"wait", "share the results when they are collected: orch push"},
     {0}};
 
 const struct orch_executor ORCH_EXECUTOR_SLURM = {
@@ -208,10 +205,9 @@ const struct orch_executor ORCH_EXECUTOR_SLURM = {
 
 const struct orch_command_part ORCH_PART_RUN_SLURM = {
     .command = "run",
-    .about = "\n\n"
-             "With --executor slurm all trials are submitted as job arrays, and the command "
-             "returns; -j limits how many jobs run at once. 'orch collect' stores the results. A "
-             "search is submitted in batches of -j trials; to submit the next batch, run the same "
-             "command again. See 'orch help slurm'.",
+    .about = "\n"
+             "\n"
+             "With --executor slurm all trials are submitted as Slurm jobs; -j limits how many run "
+             "at once. 'orch collect' stores the results. See 'orch help slurm'.",
     .examples = "  orch run r.recipe --executor slurm     # submit to the cluster",
 };

@@ -52,8 +52,7 @@ int orch_slurm_run(const char *const *argv, char **out, char **err, GError **err
         return status;
     }
     if (g_error_matches(problem, ORCH_ERROR, ORCH_ERROR_NOT_FOUND)) {
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                       "run orch where Slurm's programs are installed, mostly a login node", "%s",
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, "run orch on a login node of the cluster", "%s",
                        problem->message);
         g_error_free(problem);
     } else {

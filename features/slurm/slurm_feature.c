@@ -20,9 +20,10 @@ extern const struct orch_command_part ORCH_PART_RUN_SLURM, ORCH_PART_SCORE_SLURM
 
 static const struct orch_command_part CANCEL = {
     .command = "cancel",
-    .about = "\n\nWhen a trial of a Slurm job is cancelled, 'orch collect' records its run. If the "
-             "trial had not begun, there is no run, and Slurm also cancels the trials that depend "
-             "on this one."};
+    .about = "\n"
+             "\n"
+             "'orch collect' records the cancelled trials of Slurm jobs. A trial that had not "
+             "begun has no run."};
 
 static const struct orch_command_part *const PARTS[] = {&ORCH_PART_RUN_SLURM,
                                                         &ORCH_PART_SCORE_SLURM, &CANCEL, NULL};

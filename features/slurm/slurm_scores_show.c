@@ -147,8 +147,7 @@ static bool look(struct orch_cli *cli, void *options, const struct orch_subject 
 {
     (void)cli, (void)options;
     if (subject->not_alone)
-        orch_error_set(error, ORCH_ERROR_USAGE, "give one of the two options",
-                       "%s does nothing with --slurm", subject->not_alone);
+        orch_error_set(error, ORCH_ERROR_USAGE, NULL, "%s excludes '--slurm'", subject->not_alone);
     return !subject->not_alone;
 }
 
@@ -163,8 +162,8 @@ static bool show(struct orch_cli *cli, void *options, const struct orch_subject 
     if (!scores)
         return false;
     if (!scores->len && !cli->json)
-        orch_cli_info(cli, "no Slurm job with both a forecast and a record in Slurm's accounting "
-                           "has ended well yet");
+        orch_cli_info(cli,
+                      "no Slurm job that ended well has both a forecast and accounting data yet");
     struct orch_table *table = orch_table_new(headers);
     for (guint i = 0; i < scores->len; i++) {
         const struct orch_slurm_score *score = scores->pdata[i];
@@ -184,11 +183,11 @@ const struct orch_command_part ORCH_PART_SCORE_SLURM = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct scores_options),
     .about = "\n"
-             "\n--slurm compares the forecasts that set --time and --mem of Slurm jobs with the "
-             "time (Elapsed) and the memory (MaxRSS) that sacct reports. Column 'within' is the "
-             "share of jobs whose time was inside the forecast's 90 % interval, or whose memory "
-             "was up to its 95 % quantile. Column 'within_request' is the share of jobs that used "
-             "at most --time or --mem.",
+             "\n"
+             "--slurm compares the forecast time and memory of Slurm jobs with what sacct reports. "
+             "Column 'within' is the share of jobs whose time was inside the forecast's 90 % "
+             "interval, or whose memory was below its 95 % quantile. Column 'within_request' is "
+             "the share of jobs that used at most --time or --mem.",
     .examples = "  orch predictor score --slurm",
     .is_alone = true,
     .is_asked = is_asked,

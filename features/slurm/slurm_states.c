@@ -163,7 +163,7 @@ static struct orch_slurm_judgement judge_absence(const struct orch_slurm_evidenc
     if (e->has_end)
         return believe_journal(NULL);
     return decide(NULL, ORCH_VERDICT_LOST, false,
-                  "is not known to Slurm any more, and its journal has no end: why is unknown");
+                  "is not known to Slurm any more, and its journal has no end");
 }
 
 struct orch_slurm_judgement orch_slurm_judge(const struct orch_slurm_evidence *evidence)

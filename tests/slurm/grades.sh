@@ -36,7 +36,7 @@ ok orch collect
 ok orch predictor score --slurm --json
 same "$(json scores)" '[]'
 ok orch predictor score --slurm
-says 'no Slurm job with both a forecast and a record'
+says 'no Slurm job that ended well has both a forecast and accounting data'
 # ---- the second time there are forecasts of time and memory
 ok orch run r.recipe --force --executor slurm --json
 b=$(json arrays.0.job)

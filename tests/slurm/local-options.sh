@@ -16,5 +16,5 @@ says_not 'a whole one'
 ! grep -q gres "$CLUSTER/jobs/101/options" || _fail 'a GPU was asked for'
 recipe ', resources: { gpus: 0.5 }'
 ok orch run a.recipe --executor slurm --force
-says "experiment 'half' uses 0.5 of a GPU (resources.gpus), but each of its Slurm jobs asks for a whole GPU"
+says "experiment 'half' uses 0.5 of a GPU, but each of its Slurm jobs asks for a whole GPU"
 grep -qx -- '--gres=gpu:1' "$CLUSTER/jobs/102/options" || _fail "$(cat "$CLUSTER/jobs/102/options")"

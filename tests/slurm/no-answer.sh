@@ -76,7 +76,7 @@ exec sleep 600
 S
 quick 3 orch run n.recipe --executor slurm --force
 says 'it is not known whether Slurm accepted the job'
-says "once Slurm shows the job, 'orch collect' finds it"
+says "run 'orch collect' later"
 says_not refused
 same "$(jobs)" 5
 again squeue

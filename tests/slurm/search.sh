@@ -84,6 +84,6 @@ says '4 trials are not needed: the search has ended'
 says_not 'stops trials early'
 recipe 'trials: 14, stop: median'
 submit 4 --json
-says "experiment 'tune' has a rule that stops trials early (stop), which judges the running trials each time you repeat this command"
+says "experiment 'tune' stops trials early ('stop'): repeat this command to judge the running trials"
 same "$(json submitted) $(json done_before) $(json unchosen) $(json not_needed)" '4 10 0 0'
 ok orch db check

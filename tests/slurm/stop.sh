@@ -45,7 +45,7 @@ begin() { # begin INDEX NUMBER: until its first value is in the journal
 }
 submit
 says 'submitted 6 trials as Slurm job 101'
-says "experiment 'e' has a rule that stops trials early (stop), which judges the running trials each time you repeat this command"
+says "experiment 'e' stops trials early ('stop'): repeat this command to judge the running trials"
 
 # the first one is judged alone, and the better second one does not change that
 set_state 101_0 RUNNING
