@@ -57,7 +57,7 @@ static const char *why_none(const struct run_points *runs)
     for (guint i = 1; i < runs->values->len; i++)
         varies |= v[i] != v[0];
     return runs->values->len < RUNS_LEAST
-               ? "it takes at least 6 runs that ended ok and have all three"
+               ? "it needs at least 6 runs that ended ok and have all three values"
            : !x || !y ? "both parameters must vary among the runs"
            : strcmp(x, "words") == 0 || strcmp(y, "words") == 0
                ? "both parameters must be numbers; a scatter marks runs by words"

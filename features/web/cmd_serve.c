@@ -19,15 +19,14 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct serve_options, port, TEXT, "port", .value = "N",
                 .help = "port to listen on (default 8899; 0: any free port)"),
     ORCH_OPTION(struct serve_options, address, TEXT, "bind", .value = "ADDRESS",
-                .help = "listen at this address; reading then needs the token, too"),
-    ORCH_OPTION(struct serve_options, token, FLAG, "token",
-                .help = "require the token for reading, too (for a machine with other users)"),
+                .help = "listen at this address; then reading needs the token"),
+    ORCH_OPTION(struct serve_options, token, FLAG, "token", .help = "reading needs the token, too"),
     ORCH_OPTION(struct serve_options, read_only, FLAG, "read-only",
                 .help = "serve a page that cannot change anything"),
     ORCH_OPTION(struct serve_options, group, FLAG, "group",
-                .help = "pull the group's runs first, and show the runs of each member"),
+                .help = "pull first, and show the runs of each member"),
     ORCH_OPTION(struct serve_options, remote, TEXT, "remote", .value = "REMOTE",
-                .help = "the group's remote, with --group (default: as for 'orch pull')"),
+                .help = "with --group: the remote (default: as for 'orch pull')"),
     {0}};
 
 static int become(const struct orch_cli *cli, const struct serve_options *o, int64_t port,
@@ -68,7 +67,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     int64_t port = 8899;
     if (o->remote && (!o->group || !*o->remote || strcmp(o->remote, "-") == 0)) {
         orch_error_set(error, ORCH_ERROR_USAGE, "see 'orch serve --help'",
-                       "option '--remote' needs '--group' and the name of a remote");
+                       "option '--remote' needs '--group' and a name");
         return -1;
     }
     bool is_any = o->port && strcmp(o->port, "0") == 0;
@@ -89,15 +88,10 @@ const struct orch_command ORCH_COMMAND_SERVE = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct serve_options),
     .about =
-        "Prints the page's address and serves it until Ctrl-C. It listens at 127.0.0.1, or "
-        "with --bind at another address. The printed address contains a token. With the token you "
-        "can tag, note, name, hide and cancel runs on the page. Without the token you can only "
-        "read, or, with --bind or --token, see nothing. With --read-only, "
-        "or for another user's "
-        "store, nothing can be changed or pulled. --group first pulls the group's "
-        "runs, as 'orch pull' does; the page then shows whose run each is, and you can change only "
-        "your own runs. The page shows the reports of each RECIPE (default: *.recipe here and in "
-        "recipes/). 'orch help page' describes the page and its JSON interface.",
+        "Prints the page's address and serves the page until Ctrl-C. It can be opened only on this "
+        "machine; with --bind also on others. The address contains a token. With the token you can "
+        "tag, note, name, hide and cancel runs; without it you can only read. The page shows the "
+        "reports of each RECIPE (default: *.recipe here and in recipes/). See 'orch help page'.",
     .examples =
         "  orch serve                            # then open the address that it prints\n"
         "  orch serve --read-only                # a page that changes nothing\n"

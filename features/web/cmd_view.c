@@ -16,14 +16,14 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct view_options, pin, FLAG, "pin",
                 .help = "show the view at the top of every page"),
     ORCH_OPTION(struct view_options, unpin, FLAG, "unpin",
-                .help = "no longer show the view at the top"),
+                .help = "do not show the view at the top"),
     ORCH_OPTION(struct view_options, remove, FLAG, "remove", .help = "remove the view"),
     ORCH_OPTION(struct view_options, is_public, FLAG, "public",
-                .help = "share the view when you push your runs (default: only in this store)"),
+                .help = "share the view with your runs"),
     ORCH_OPTION(struct view_options, of, TEXT, "of", .value = "WHO",
-                .help = "pin, share or remove the view of this person (default: yours)"),
+                .help = "use the view of this person (default: yours)"),
     ORCH_OPTION(struct view_options, instead_of, TEXT, "instead-of", .value = "ADDRESS",
-                .help = "save only if the view still has this address ('': no view yet)"),
+                .help = "save only if the view still has this address"),
     {0}};
 
 static int list(struct orch_cli *cli, struct orch_store *store, GError **error)
@@ -51,7 +51,7 @@ static bool options_fit(const struct orch_cli *cli, const struct view_options *o
     const char *wrong = !cli->arg_count && cli->given->len &&
                                 (o->pin || o->unpin || o->remove || o->is_public || o->of)
                             ? "which view? name it"
-                        : o->pin && o->unpin ? "options '--pin' and '--unpin' exclude each other"
+                        : o->pin && o->unpin ? "option '--pin' excludes '--unpin'"
                         : o->remove && (o->pin || o->unpin || o->is_public || has_address)
                             ? "option '--remove' takes only the name"
                         : o->of && has_address ? "option '--of' is for views without a new address"
@@ -99,14 +99,10 @@ const struct orch_command ORCH_COMMAND_VIEW = {
     .max_args = 2,
     .options = OPTIONS,
     .option_bytes = sizeof(struct view_options),
-    .about = "A view is a page of 'orch serve' with its filter, columns, runs and ranges, stored "
-             "as the part of its address that begins with '#/'. 'orch serve' lists the saved "
-             "views, and shows pinned views at the "
-             "top of every page. Views stay in this store; with --public they are shared with your "
-             "runs. If several people have a view of the same name, yours is used; --of WHO "
-             "selects a colleague's. Pinning or removing a colleague's view changes only "
-             "this store; sharing it makes a copy that is yours. With --instead-of a view is not "
-             "replaced or removed if it was changed in the meantime.",
+    .about = "A view is a page of 'orch serve' with its filter, columns and runs, saved under a "
+             "name. ADDRESS is the part of the page's address that begins with '#/'. 'orch serve' "
+             "lists the saved views, and shows pinned views at the top of every page. Views stay "
+             "in this store; with --public they are shared with your runs.",
     .examples = "  orch view                              # list the saved views\n"
                 "  orch view best '#/runs?where=val_acc%3E0.9' --pin\n"
                 "  orch view best --remove",

@@ -150,7 +150,7 @@ static bool choose_address(struct orch_web *web, GInetAddress **out, GError **er
     *out = g_inet_address_new_from_string(strcmp(text, "localhost") == 0 ? "127.0.0.1" : text);
     if (!*out) {
         orch_error_set(error, ORCH_ERROR_USAGE,
-                       "write the address of one of this machine's interfaces, or 0.0.0.0 for all",
+                       "for example 0.0.0.0 for all of this machine's addresses",
                        "option '--bind': '%s' is not a numeric IP address", text);
         return false;
     }
@@ -181,9 +181,9 @@ static bool listen_at(struct orch_web *web, GInetAddress *address, GError **erro
     if (!g_socket_listener_add_address(G_SOCKET_LISTENER(web->service), wanted,
                                        G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_TCP, NULL, &got,
                                        &why)) {
-        orch_error_set(
-            error, ORCH_ERROR_IO, "choose another port with --port, or any free one with --port 0",
-            "cannot listen at %s port %u: %s", web->guard.address, web->options.port, why->message);
+        orch_error_set(error, ORCH_ERROR_IO, "choose another port: --port 0 takes any free one",
+                       "cannot listen at %s port %u: %s", web->guard.address, web->options.port,
+                       why->message);
         return false;
     }
     web->guard.port = g_inet_socket_address_get_port(G_INET_SOCKET_ADDRESS(got));
@@ -218,10 +218,8 @@ static bool open_all(struct orch_web *web, GError **error)
         return false;
     g_async_queue_push(web->stores, store);
     if (orch_store_is_alone(store)) {
-        orch_error_set(error, ORCH_ERROR_STORE, "free some space, for example with 'orch gc'",
-                       "cannot serve store '%s': the disk is full, and on a full disk only one "
-                       "connection at a time can read it",
-                       web->options.store_path);
+        orch_error_set(error, ORCH_ERROR_STORE, "free some space: orch gc",
+                       "cannot serve store '%s': the disk is full", web->options.store_path);
         return false;
     }
     web->guard.no_change = why_unchanged(web, store);

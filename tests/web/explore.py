@@ -27,7 +27,7 @@ def inside():
 def parallel():
     total = sum(COUNT.values())
     go(FIND)
-    until("lines", lambda: f"{total} runs, a line each" in text("#explore-note"))
+    until("lines", lambda: f"Each line is one of {total} runs" in text("#explore-note"))
     expect("axes: what was searched and the result, and no seed", axes(), ["lr", "opt", "width", "val_loss"])
     expect("logarithmic where the values are spread so", ["logarithmic" in axis(n).get_attribute("aria-label") for n in ("lr", "width")], [True, False])
     for state in ("pruned", "failed"):

@@ -11,7 +11,7 @@ const FORMS = {
   tag: {title: 'tag these runs', go: 'tag', fields: [{name: 'text', label: 'tag', placeholder: 'baseline'}]},
   untag: {title: 'remove a tag from these runs', go: 'remove', fields: [{name: 'text', label: 'tag'}]},
   note: {title: 'add a note to these runs', go: 'add', fields: [{name: 'text', label: 'note'}]},
-  name: {title: 'name this run', go: 'name', fields: [{name: 'text', label: 'name', note: "commands take it as RUN: 'orch show NAME'"}]},
+  name: {title: 'name this run', go: 'name', fields: [{name: 'text', label: 'name', note: "for use in commands: 'orch show NAME'"}]},
   hide: {title: 'hide these runs', go: 'hide', fields: [{name: 'text', label: 'why', optional: true}],
     note: "A hidden run is left out of lists, reports and reuse; 'orch rm --undo RUN' brings it back."},
 };
@@ -79,7 +79,7 @@ export const guarded = (action) => async () => { try { await action(); } catch (
 /** The buttons. selected(): the keys; columns(): of the table; changed(): the store was changed; clear(): select nothing. */
 export function actionBar({selected, columns, changed, clear}) {
   const root = el('div', {class: 'row actions', id: 'actions', role: 'toolbar', 'aria-label': 'what to do with the selected runs'});
-  const hint = el('span', {class: 'dim'}, 'tick runs, or press the space bar, to see their curves in one chart, compare, tag or export them');
+  const hint = el('span', {class: 'dim'}, 'tick runs to see their curves, compare, tag or export them');
   const why = el('span', {class: 'dim', id: 'read-only'});
   let allowed = null;
   const button = (id, text, onclick, more = {}) => el('button', {type: 'button', id, onclick, ...more}, text);

@@ -23,6 +23,6 @@ export async function show(root) {
   };
   add(root, el('h1', {}, 'Who has done what'), rows.size ? plainTable([{name: 'recipe', cell: (r) => r.recipe}, {name: 'experiment', cell: (r) => r.experiment},
     ...people.map((p) => ({name: mine.has(p) ? `${person(p)} (you)` : person(p), cell: (r) => cell(r, p)}))], [...rows.values()], 'coverage') : el('p', {class: 'dim'}, 'no run yet'),
-  el('p', {class: 'note'}, "Done: different trials that ended ok or diverged. The time is that of all of that person's runs, the last figure says when the newest ended."));
+  el('p', {class: 'note'}, "Done: trials that ended ok or diverged. Then: the time of all runs of the person, and when the newest ended."));
   return null;
 }

@@ -136,7 +136,7 @@ export async function show(root, page) {
     const runs = answer.rows.filter((r) => isThere(r[0]) && isThere(r[1]) && (!needed.length || has(r[5]))).map(([a, b, v, state, key]) => ({x: Number(a), y: Number(b), value: Number(v), state: state === 'ok' && !isThere(v) ? 'without a value' : state, key}));
     chart = new Contour(place, {surface, runs, x: label(x), y: label(up), z: label(by), pick: (words, key) => put(pick, `${words}. `, key ? el('a', {href: `#/run/${key}`}, 'open it') : null)});
     const inside = runs.filter((r) => chart.isInside(r)).length;
-    put(note, `A Gaussian process, as searches use it, fitted to ${surface.is_cut ? `${number(surface.runs)} of the newest` : number(surface.runs)} runs that ended ok${surface.is_log ? `, to the logarithms of ${by}` : ''}; what else varies among them is noise here. Hatched: no run within a fifth of both ranges, or the model's standard deviation is above half that of the values. ${number(inside)} runs are drawn${inside < runs.length ? `, ${number(runs.length - inside)} lie beyond the axes, which end at the fitted ones` : ''}; a click opens one.`);
+    put(note, `A Gaussian process fitted to ${surface.is_cut ? `${number(surface.runs)} of the newest` : number(surface.runs)} runs that ended ok${surface.is_log ? `, to the logarithms of ${by}` : ''}. Hatched: too few runs. ${number(inside)} runs are drawn${inside < runs.length ? `, ${number(runs.length - inside)} lie beyond the axes` : ''}; a click opens one.`);
   }
 
   function parallel(wanted, answer) {
@@ -159,7 +159,7 @@ export async function show(root, page) {
     };
     said();
     const lacking = states.filter((s, i) => colour.at[i] === null).length;
-    put(note, `${number(states.length)} runs, a line each, coloured by ${value('y')}.${lacking ? ` ${number(lacking)} have none and are grey.` : ''} A value that a run has not is left out of its line. Drag along an axis for a range; click its name for its logarithm.`);
+    put(note, `Each line is one of ${number(states.length)} runs, coloured by ${value('y')}.${lacking ? ` ${number(lacking)} runs do not have it and are grey.` : ''} Drag along an axis to select a range; click its name for a logarithmic axis.`);
   }
 
   /* The scale of the colours, and what the dashes mean. */
@@ -179,12 +179,12 @@ export async function show(root, page) {
     const answer = await get('importance', {where: q.where, number: name}, {signal, wait: 60000});
     const rows = answer.params.filter((p) => p.share !== null).sort((a, b) => b.share - a.share);
     const settings = answer.points < answer.runs ? ` of ${number(answer.points)} settings` : '';
-    const why = answer.points < answer.least ? `It takes ${answer.least} runs of different settings that ended ok and have ${name}; there are ${number(answer.points)}.` : !answer.params.length ? 'No parameter varies among these runs.' : answer.explained === null ? `All values of ${name} are equal.`
-      : answer.explained <= 0 ? 'None can be named: a forest forecasts the runs that it has not seen no better than their mean.' : null;
+    const why = answer.points < answer.least ? `Importance needs ${answer.least} runs of different settings that ended ok and have ${name}; there are ${number(answer.points)}.` : !answer.params.length ? 'No parameter varies among these runs.' : answer.explained === null ? `All values of ${name} are equal.`
+      : answer.explained <= 0 ? 'Unknown: a random forest cannot predict the values from the parameters.' : null;
     if (why || !rows.length) { put(place, el('p', {id: 'why'}, why ?? 'none')); return; }
     put(place, bars(rows), plainTable([{name: 'parameter', cell: (r) => link('explore', {...q, mode: 'scatter', x: r.name, up: name}, r.name)}, {name: 'importance', num: true, cell: (r) => percent(r.share)},
       {name: '95 % interval', num: true, cell: (r) => `${percent(r.low)} to ${percent(r.high)}`}, {name: 'over the whole range', num: true, cell: (r) => percent(r.whole)}], rows, 'importance of the parameters'));
-    put(note, `For ${name}, from ${number(answer.runs)}${answer.is_cut ? ' of the newest' : ''} runs${settings}: the share of the variance of the ranks that a random forest can no longer explain when the parameter is shuffled; with all of them it explains ${percent(answer.explained)} in runs that its trees have not seen. A search has most runs where values are good, so this is the importance there; over the whole range: the total effect on what a Gaussian process expects at points spread evenly over the values tried.${rows.some((r) => r.low > 0) ? '' : ' No interval lies above 0, so the order may be chance.'}`);
+    put(note, `For ${name}, from ${number(answer.runs)}${answer.is_cut ? ' of the newest' : ''} runs${settings}: the share of the variance of the ranks that a random forest no longer explains when the values of the parameter are shuffled. With all parameters it explains ${percent(answer.explained)} in runs that it has not seen. A search has most runs where values are good, so this is the importance there. Over the whole range: the effect on a Gaussian process at points spread evenly over the tried values.${rows.some((r) => r.low > 0) ? '' : ' No interval lies above 0, so the order may be chance.'}`);
   }
 
   await draw();

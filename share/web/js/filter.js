@@ -107,7 +107,7 @@ export function filterBox(text, apply, all, fields = null) {
     event.preventDefault();
   });
   const help = el('details', {}, el('summary', {}, 'operators'),
-    el('p', {class: 'note'}, '= != < <= > >= ~ (contains), joined by and, or, not and parentheses. Times: started > 2d. A name with other signs: param.NAME, result.NAME, metric.NAME. The arrow down shows suggestions.'));
+    el('p', {class: 'note'}, '= != < <= > >= ~ (contains), joined by and, or, not and parentheses. Times: started > 2d. The key arrow down shows suggestions.'));
   return {root: el('div', {class: 'grow combo'}, el('label', {for: 'filter'}, 'filter'), input, list, wrong, help), input,
     fail: (error) => { put(wrong, error ? errorBox(error) : null); input.setAttribute('aria-invalid', error ? 'true' : 'false'); }};
 }

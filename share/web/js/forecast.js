@@ -68,7 +68,7 @@ export async function show(root, page) {
     put(place, chosen ? el('p', {}, 'Recommended: ', el('strong', {}, chosen.gpu), `: ${duration(chosen.total_s)} (90 %: ${duration(chosen.low_s)} to ${duration(chosen.high_s)}), ${money(chosen.cost_usd)} (${money(chosen.cost_low_usd)} to ${money(chosen.cost_high_usd)}), ${chosen.price_from}.`) : null,
       priced.length > 1 ? [box, pick] : null, table(rows), el('h2', {}, 'Assumptions'),
       el('ul', {}, answer.assumptions.map((a) => el('li', {}, `${a.what}: ${a.value}`, a.option ? el('span', {class: 'dim'}, ` (${a.option})`) : null))),
-      el('p', {class: 'note'}, 'Tiers: measured, this configuration was run; fitted, predicted from the runs of this store; same-step, same-chip and same-network, from published steps that are like it; transferred, from public measurements of other GPUs; prior, from the specification.'));
+      el('p', {class: 'note'}, 'The tier names the basis of a forecast. measured: runs of this configuration; fitted: runs of this store; same-step, same-chip, same-network: similar published measurements; transferred: public measurements of other GPUs; prior: the specification.'));
     if (priced.length > 1) drawPareto(box, pick, priced);
   }
 

@@ -184,7 +184,7 @@ export async function show(root) {
       gone.hidden = true;
       for (const t of data.trials) put(cardOf(t).head, trialHead(t));
       for (const [key, card] of cards) if (!data.trials.some((t) => t.key === key)) ended(key, card);
-      put(none, data.trials.length ? '' : "nothing runs now; 'orch run RECIPE' starts trials, and they appear here", data.left_out ? ` ${data.left_out} more trials are not followed here.` : '');
+      put(none, data.trials.length ? '' : "nothing runs now; 'orch run RECIPE' starts trials", data.left_out ? ` ${data.left_out} more trials are not followed here.` : '');
     },
     series: (s) => cards.get(s.key)?.curves.all(s),
     points: (s) => cards.get(s.key)?.curves.more(s),

@@ -153,11 +153,11 @@ export class Panel {
     if (this.bands) {
       const width = Math.max(1, ...this.bands.map((a) => a.width));
       return `Thick: the mean over the runs of a setting. Filled: its 95 % interval, with five runs or more; with fewer the runs themselves are thin lines.${
-        this.bands.some((a) => a.ended) ? ' A mean ends at the last step that all of its runs have reached; the runs that go on are thin lines.' : ''}${width > 1 ? ` Each point is of ${number(width)} steps.` : ''}`;
+        this.bands.some((a) => a.ended) ? ' A mean ends at the last step that all of its runs have reached.' : ''}${width > 1 ? ` Each point is of ${number(width)} steps.` : ''}`;
     }
     const all = this.drawn >= this.points;
-    return `${number(this.points)} points${this.isSampled ? ', of which these are a sample so far' : all ? ', all are drawn.' : `; ${number(this.drawn)} are drawn: of each bucket of steps the least and the greatest, so no peak is lost. Choose a range with the mouse, or + and 0, for all of its points.`}${
-      this.lacking ? ` ${this.lacking} run${this.lacking === 1 ? ' has' : 's have'} no such metric.` : ''}${this.o.clip && this.cut ? ` ${number(this.cut)} points lie outside: the axis ends half their distance beyond the 2nd and the 98th per cent of the values.` : ''}`;
+    return `${number(this.points)} points${this.isSampled ? ', of which these are a sample so far' : all ? ', all are drawn.' : `; ${number(this.drawn)} are drawn. Choose a range with the mouse to see all of its points.`}${
+      this.lacking ? ` ${this.lacking} run${this.lacking === 1 ? ' has' : 's have'} no such metric.` : ''}${this.o.clip && this.cut ? ` ${number(this.cut)} points lie outside the axis.` : ''}`;
   }
 }
 

@@ -6,7 +6,7 @@ import {el} from './dom.js';
 const MAX = 0.99;
 
 /** The rule, in words. */
-export const RULE = 'Smoothed: the exponential moving average, of which the weight is what stays of the past at each point, corrected at the beginning; the measured line is thin behind it.';
+export const RULE = 'Smoothed: the exponential moving average. The thin line is measured.';
 
 /** A weight from 0 (off) to 0.99 out of an address or a field. */
 export function weightOf(text) {
@@ -39,7 +39,7 @@ export function smoothed(series, weight) {
 export function slider(weight, change) {
   const value = el('output', {class: 'num'}, weight ? weight.toFixed(2) : 'off');
   const input = el('input', {type: 'range', id: 'smooth', min: 0, max: MAX, step: 0.01, value: weight,
-    title: 'weight of the past in the moving average; the measured line stays visible',
+    title: 'weight of earlier values in the moving average',
     oninput: () => { const w = weightOf(input.value); value.textContent = w ? w.toFixed(2) : 'off'; change(w); }});
   return el('label', {class: 'smooth'}, el('span', {}, 'smoothing ', value), input);
 }
