@@ -342,8 +342,8 @@ const struct orch_command ORCH_COMMAND_ASK = {
     .max_args = 0,
     .options = OPTIONS,
     .option_bytes = sizeof(struct ask_options),
-    .about = "Chooses the next setting by the experiment's runs in the store. Use this command in "
-             "a program that runs its trials itself; in Python, use 'orch.study'.",
+    .about = "Chooses the next setting from the results of the experiment's runs. Use this command "
+             "in a program that runs its trials itself; in Python, use 'orch.study'.",
     .examples = "  orch ask -x 'lr=loguniform(1e-4, 1)' --search 'max val_accuracy' -e train",
     .run = run,
 };

@@ -182,11 +182,10 @@ void orch_search_add_importance(struct orch_section *section, const struct orch_
                           "all intervals contain 0, so the order of the parameters may be chance");
     orch_section_note(
         section,
-        "importance: a random forest predicts the ranks of %zu settings from their parameters. The "
-        "importance of a parameter is the share of the variance that the forest no longer explains "
-        "when the values of this parameter are shuffled. With all parameters it explains %.0f %% "
-        "in settings that it has not seen. A search tries most settings where values are good, so "
-        "this is the importance there. Over the whole range: the effect of the parameter on a "
-        "Gaussian process at settings spread evenly over the tried values.",
+        "a random forest predicts the ranks of %zu settings from their parameters, and explains "
+        "%.0f %% of the variance in settings that it has not seen. Importance: how much less of it "
+        "is explained when the values of the parameter are shuffled. A search tries most settings "
+        "where values are good. Over the whole range: the same question for settings spread "
+        "evenly, answered by a Gaussian process",
         count, 100 * out->explained);
 }

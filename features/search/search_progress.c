@@ -201,7 +201,7 @@ void orch_search_add_progress(struct orch_section *section, const GPtrArray *sea
     const struct time_unit unit = unit_of(searches);
     g_autofree char *by_points = g_strdup_printf("%s: best so far by settings", name);
     g_autofree char *by_time = g_strdup_printf("%s: best so far by device time", name);
-    g_autofree char *time_label = g_strdup_printf("device time of all points (%s)", unit.name);
-    add_chart(section, searches, by_points, "point", (double)NAN);
+    g_autofree char *time_label = g_strdup_printf("device time of all settings (%s)", unit.name);
+    add_chart(section, searches, by_points, "settings", (double)NAN);
     add_chart(section, searches, by_time, time_label, unit.seconds);
 }

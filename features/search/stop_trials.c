@@ -373,9 +373,10 @@ static bool explain(struct orch_stop_trials *trials, const struct orch_plan *pla
     bool ok = read_curves(trials, plan, of, NULL, &asked, error);
     if (ok) {
         const struct orch_stop_question question = question_of(of->search, &asked);
-        out->nothing = asked.items->len
-                           ? orch_stop_trial_nothing(&question, &out->is_in_part)
-                           : g_strdup("the steps of each trial begin again; number them through");
+        out->nothing =
+            asked.items->len
+                ? orch_stop_trial_nothing(&question, &out->is_in_part)
+                : g_strdup("the step numbers of a trial begin again; count them on to its end");
         if (has_stopped && !out->is_in_part)
             g_clear_pointer(&out->nothing, g_free);
     }

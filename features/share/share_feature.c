@@ -47,12 +47,13 @@ static const struct orch_typed_word WORDS[] = {
 
 static const char *const ADVICE[ORCH_ADVICE_TOPICS] = {
     [ORCH_ADVICE_STORE_HERE] = "orch status\tshow what runs, and what is not pushed or pulled",
-    [ORCH_ADVICE_NO_STORE] = "run a recipe first ('orch run RECIPE'), fetch the group's runs "
-                             "('orch pull'), or name a store with --db",
+    [ORCH_ADVICE_NO_STORE] =
+        "run a recipe first ('orch run RECIPE'), or get the group's runs ('orch pull')",
     [ORCH_ADVICE_OTHERS_STORE] = "'orch db merge' takes its runs into a store of your own; if you "
                                  "made this store, add --yes",
     [ORCH_ADVICE_SOURCE] = "orch checkout",
-    [ORCH_ADVICE_NO_FORECAST] = "The first runs give a basis; 'orch pull' brings those of a group",
+    [ORCH_ADVICE_NO_FORECAST] =
+        "After the first runs there is a forecast; 'orch pull' gets runs of others",
 };
 
 static const struct orch_help_topic TOPICS[] = {

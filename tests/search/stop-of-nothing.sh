@@ -32,6 +32,6 @@ says "the rule 'stop' could stop no trial by its values of 'loss': bracket 3 nee
 search 'hyperband' 16 8 once
 says "the rule 'stop' could stop no trial in some brackets by its values of 'loss': bracket 1 needs trials with more than 9 values, but has trials of at most 8 values"
 search 'median' 6 8 again
-says "by its values of 'loss': the steps of each trial begin again; number them through"
+says "by its values of 'loss': the step numbers of a trial begin again; count them on to its end"
 search 'forecast' 5 8 once
 says 'the rule needs more than 5 trials that ended'

@@ -42,7 +42,7 @@ def pages():
     until("a question", lambda: one("dialog"))
     yield "a question"
     one("dialog button[type=button]").click()
-    for name, path, ready in (("groups", "#/runs?group=cell", lambda: "groups" in text("#count")), ("a run", f"#/run/{key}", lambda: "what came of it" in text() and len(all_of("main canvas")) == 2),
+    for name, path, ready in (("groups", "#/runs?group=cell", lambda: "groups" in text("#count")), ("a run", f"#/run/{key}", lambda: "results compared" in text() and len(all_of("main canvas")) == 2),
                               ("curves", "#/overlay?where=experiment%20%3D%20curves", lambda: one("#overlay-chart").get_attribute("data-ready")), ("parallel", "#/explore", lambda: "a line each" in text()),
                               ("scatter", "#/explore?mode=scatter", lambda: "runs." in text("#explore-note")), ("live", "#/live", lambda: "nothing runs" in text()), ("coverage", "#/coverage", lambda: "done" in text()),
                               ("forecast", "#/forecast?net=resnet50&epochs=1", lambda: all_of("#pareto canvas")), ("reports", "#/reports", lambda: "Accuracy by rate" in text())):

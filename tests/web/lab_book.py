@@ -163,7 +163,7 @@ def actions():
     for i in (0, 8):
         all_of(".grid tbody input[type=checkbox]")[i].click()
     one("#compare").click()
-    until("compared", lambda: "#/run/" in browser.current_url and "with=" in browser.current_url and "what came of it" in text())
+    until("compared", lambda: "#/run/" in browser.current_url and "with=" in browser.current_url and "results compared" in text())
 
 
 def changed():

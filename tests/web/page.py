@@ -275,7 +275,7 @@ def live_cancel():
     if not one("#notify").is_selected():
         one("#notify").click()
     one("#trials h2 button").click()
-    until("it is told to end", lambda: "told to end" in text("#status"))
+    until("it is told to end", lambda: "asked to end" in text("#status"))
     until("it has ended", lambda: "it has ended" in text("#trials"), 60)
     until("the browser says so", lambda: run("return window.told") == ["live: cancelled"])
     again.wait()

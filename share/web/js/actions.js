@@ -15,7 +15,7 @@ const FORMS = {
   hide: {title: 'hide these runs', go: 'hide', fields: [{name: 'text', label: 'why', optional: true}],
     note: "A hidden run is left out of lists, reports and reuse; 'orch rm --undo RUN' brings it back."},
 };
-const DONE = {tag: 'tagged', untag: 'no longer tagged', note: 'noted', name: 'named', hide: 'hidden', cancel: 'told to end'};
+const DONE = {tag: 'tagged', untag: 'no longer tagged', note: 'noted', name: 'named', hide: 'hidden', cancel: 'asked to end'};
 
 /** Changes the store and says what came of it. Resolves to whether anything was done. */
 export async function carryOut(verb, runs, text) {

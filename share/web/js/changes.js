@@ -48,9 +48,9 @@ function outcome(answer) {
   if (!rows.length) return el('p', {class: 'note'}, 'They have no numbers in common.');
   const several = Math.max(...rows.map((r) => Math.max(r.a?.n ?? 0, r.b?.n ?? 0))) > 1;
   const words = (r) => (r.words ?? r.verdict ?? '').replace(/^B is /, '');
-  return [el('h3', {}, 'what came of it'), plainTable([{name: 'number', cell: (r) => labelled(r.metric, r.unit)}, {name: 'before', num: true, cell: (r) => side(r.a)}, {name: 'this setting', num: true, cell: (r) => side(r.b)},
+  return [el('h3', {}, 'results compared'), plainTable([{name: 'number', cell: (r) => labelled(r.metric, r.unit)}, {name: 'before', num: true, cell: (r) => side(r.a)}, {name: 'this setting', num: true, cell: (r) => side(r.b)},
     ...(several ? [{name: 'runs', num: true, cell: (r) => `${r.a?.n ?? 0} and ${r.b?.n ?? 0}`}] : []), {name: several ? 'change (95 % interval)' : 'change', num: true, cell: change},
-    ...(several ? [{name: 'it is', cell: words}] : [])], rows, 'what came of it'),
+    ...(several ? [{name: 'it is', cell: words}] : [])], rows, 'results compared'),
   several ? null : el('p', {class: 'note'}, 'One run on each side: no interval. Repeats show whether a change is more than noise.')];
 }
 

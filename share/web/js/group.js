@@ -37,7 +37,7 @@ function standing(of) {
   const parts = [of.behind ? `The ${where} has ${plural(of.behind, 'run')} that ${of.behind === 1 ? 'is' : 'are'} not in this store: 'orch pull' gets them.`
     : of.behind === 0 ? `Every run of the ${where} is in this store.` : `It is not known what the ${where} has.`,
   of.ahead ? `It lacks ${plural(of.ahead, 'run')} of this store: 'orch push' sends them.` : '',
-  of.is_contacted ? '' : 'This was last fetched earlier: a page that only reads does not contact the remote.'];
+  of.is_contacted ? '' : 'This may be out of date: a page that only reads does not contact the remote.'];
   return el('p', {id: 'standing'}, parts.filter(Boolean).join(' '));
 }
 

@@ -171,7 +171,7 @@ export async function show(root) {
   };
   const ended = (key, card) => {
     if (!card.left) {
-      put(card.head, el('p', {}, 'it has ended: ', el('a', {href: `#/run/${key}`}, 'what came of it')));
+      put(card.head, el('p', {}, 'it has ended: ', el('a', {href: `#/run/${key}`}, 'show its results')));
       card.cancel.remove();
       card.tail.end();
       card.left = Date.now();

@@ -35,7 +35,7 @@ function showRunning(root, run) {
         seen = true;
         put(head, trialHead(trial));
       } else if (seen || !run.is_alive) {
-        put(head, el('p', {}, 'it has ended. ', el('a', {href: `#/run/${run.key}`, onclick: () => setTimeout(() => dispatchEvent(new HashChangeEvent('hashchange')))}, 'show what came of it')));
+        put(head, el('p', {}, 'it has ended. ', el('a', {href: `#/run/${run.key}`, onclick: () => setTimeout(() => dispatchEvent(new HashChangeEvent('hashchange')))}, 'show its results')));
         if (seen) setTimeout(() => dispatchEvent(new HashChangeEvent('hashchange')), 300);
         seen = false;
       }
