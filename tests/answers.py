@@ -1187,7 +1187,7 @@ class Section:
                         self.compare(f"{of}, {name}, interval of cv", shown, end, 1e-6)
                 logs.setdefault(value, []).append((of, numpy.log(done)))
         for text in [b["text"] for b in self.blocks("text")]:
-            found = re.fullmatch(r"coefficient of variation of ([^:]+): .*?F test with p ([\d.<e-]+)(, corrected for all comparisons \(Bonferroni\))?: .*", text)
+            found = re.fullmatch(r"coefficient of variation of ([^:]+): .*?F test, p ([\d.<e-]+)(, corrected for all comparisons \(Bonferroni\))?", text)
             # the sentence has words: the label, or the name without underscores and perhaps without its unit
             said = found and [v for v in logs if v.split(" ")[-1].replace("_", " ").startswith(found.group(1))]
             of_value = said[0] if said else next(iter(logs)) if found and len(logs) == 1 else None

@@ -352,11 +352,11 @@ static void add_variation(const struct tally *t, const GArray *lines, guint valu
     g_autofree char *own = percent(a->cv), *other = percent(b->cv), *p_text = orch_p_format(p);
     orch_section_text(t->a->section,
                       "coefficient of variation of %s: %s (%s, n = %zu) against %s (%s, n = "
-                      "%zu)%s, F test with p %s%s: %s",
+                      "%zu)%s, %s. Test: F test, p %s%s",
                       name, own, one, a->reached, other, against, b->reached,
-                      contrasts > 1 ? ", the largest difference" : "", p_text,
-                      contrasts > 1 ? ", corrected for all comparisons (Bonferroni)" : "",
-                      p < ORCH_NOISE_LEVEL ? "more than noise" : "not more than noise");
+                      contrasts > 1 ? ", the largest difference" : "",
+                      p < ORCH_NOISE_LEVEL ? "more than noise" : "not more than noise", p_text,
+                      contrasts > 1 ? ", corrected for all comparisons (Bonferroni)" : "");
 }
 
 static bool add_table(struct tally *t, GError **error)

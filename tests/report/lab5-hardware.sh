@@ -21,7 +21,7 @@ table = lambda s: next(b["rows"] for b in s["blocks"] if b["kind"] == "table")
 times = named("2.1", "time_to_accuracy", "one thread and two")[0]
 rows = [r for r in table(times) if r["value"].startswith("epochs")]
 assert [re.search(r"\d+ threads?$", r["device_key"]).group(0) for r in rows] == ["1 thread", "2 threads"] and [r["runs"] for r in rows] == [5, 5], rows
-assert any(re.search(r"F test with p .*: (not )?more than noise", b["text"]) for b in times["blocks"] if b["kind"] == "text"), times["blocks"]
+assert any(re.search(r"(not )?more than noise\. Test: F test, p ", b["text"]) for b in times["blocks"] if b["kind"] == "text"), times["blocks"]
 wild = named("2.2", "table", "another source")
 assert len(wild) == 2 and {r["experiment"] for r in table(wild[1])} == {"wild", "wild2"}, wild
 assert all("deviation_of_accuracy" in r for r in table(wild[1]))

@@ -34,7 +34,7 @@ rows = lambda s: next(b["rows"] for b in s["blocks"] if b["kind"] == "table")
 assert [r["runs"] for r in rows(first)] == [5, 5] and [r["runs"] for r in rows(pooled)] == [10], (rows(first), rows(pooled))
 assert all(re.search(r"[12] threads?$", r["device_key"]) for r in rows(first)), rows(first)
 said = [b["text"] for b in first["blocks"] if b["kind"] == "text"]
-assert len(said) == 1 and re.search(r"coefficient of variation of took: .* against .*F test with p <0.0001: more than noise", said[0]), said
+assert len(said) == 1 and re.search(r"coefficient of variation of took: .* against .*, more than noise\. Test: F test, p <0.0001", said[0]), said
 assert not [b for b in pooled["blocks"] if b["kind"] == "text"], pooled
 P
 # equal variation
