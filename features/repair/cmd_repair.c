@@ -217,7 +217,7 @@ static void print_text(const struct orch_rescue *r)
         const char *what;
         int64_t count;
     } counts[] = {{"runs", s->runs},
-                  {"of them purged", s->purged},
+                  {"of them without points (purged)", s->purged},
                   {"notes", s->notes},
                   {"recipes", s->recipes},
                   {"forecasts", s->forecasts},

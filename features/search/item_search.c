@@ -91,8 +91,8 @@ static void add_table(struct orch_section *section, const GPtrArray *searches)
     orch_section_table(section, table);
     orch_section_note(
         section,
-        "grid: a sweep with %d values of each number and all choices; its device time is estimated "
-        "from the settings that ended. Device time: duration times the number of GPUs (at least 1)",
+        "grid: a sweep with %d values of each number and all choices; its device time is an "
+        "estimate. Device time: duration times the number of GPUs (at least 1)",
         ORCH_SEARCH_GRID_VALUES);
 }
 

@@ -83,7 +83,7 @@ void orch_cli_receipt_print(struct orch_cli *cli, const struct orch_receipt *rec
         orch_cli_info(cli, "%s", (const char *)receipt->remarks->pdata[i]);
     if (receipt->purged)
         orch_cli_info(
-            cli, "%" G_GINT64_FORMAT " run%s not added: the other store has purged their points",
+            cli, "%" G_GINT64_FORMAT " run%s not added: the other store no longer has their points",
             receipt->purged, orch_plural(receipt->purged));
     if (receipt->conflicts_here)
         orch_cli_info(cli,

@@ -32,8 +32,7 @@ int orch_cli_signatures_make(struct orch_cli *cli, struct orch_store *store, boo
     if (count < 0 && is_requested)
         g_propagate_error(error, g_steal_pointer(&problem));
     else if (count < 0)
-        orch_cli_warn(cli, "nothing was signed, although git's setting orch.sign asks for it: %s",
-                      problem->message);
+        orch_cli_warn(cli, "nothing was signed: %s", problem->message);
     return count < 0 && !is_requested ? 0 : count;
 }
 

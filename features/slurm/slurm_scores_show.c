@@ -185,9 +185,9 @@ const struct orch_command_part ORCH_PART_SCORE_SLURM = {
     .about = "\n"
              "\n"
              "--slurm compares the forecast time and memory of Slurm jobs with what sacct reports. "
-             "Column 'within' is the share of jobs whose time was inside the forecast's 90 % "
-             "interval, or whose memory was below its 95 % quantile. Column 'within_request' is "
-             "the share of jobs that used at most --time or --mem.",
+             "Column 'within' is the share of jobs inside the forecast: time in its 90 % interval, "
+             "memory below its 95 % quantile. Column 'within_request' is the share of jobs that "
+             "used at most --time or --mem.",
     .examples = "  orch predictor score --slurm",
     .is_alone = true,
     .is_asked = is_asked,

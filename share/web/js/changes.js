@@ -68,7 +68,7 @@ export async function showChanges(place, run, wanted, choose) {
   put(place, el('div', {class: 'row'}, step(answer.before, '← run before'), step(answer.after, 'run after →'), el('label', {}, 'compare with', other),
     answer.with ? link('overlay', {runs: `${answer.with},${run.key}`}, 'curves of both') : null));
   if (!answer.with) {
-    add(place, el('p', {class: 'dim'}, 'No run of its experiment stands before it in the list.'));
+    add(place, el('p', {class: 'dim'}, 'There is no earlier run of its experiment in the list.'));
     return;
   }
   add(place, el('p', {}, wanted ? 'Against run ' : answer.is_repeat ? 'The runs before are repeats of it. Against run ' : 'Against the last run with another setting or source, ', el('a', {href: `#/run/${answer.with}`}, shortKey(answer.with)), ':'),

@@ -44,7 +44,7 @@ function standing(of) {
 export async function show(root) {
   const place = el('div', {}, el('p', {class: 'dim'}, 'the remote is asked')), table = el('div');
   add(root, el('h1', {}, 'The group'), place, table,
-    el('p', {class: 'note'}, 'Only your own runs are changed from this page. ', link('coverage', {}, 'Coverage'), ' shows the trials of each experiment by member.'));
+    el('p', {class: 'note'}, 'On this page you can change only your own runs. ', link('coverage', {}, 'Coverage'), ' shows the trials of each experiment by member.'));
   let {shares} = await get('coverage');
   const draw = (behind) => {
     const members = membersOf(shares, behind);

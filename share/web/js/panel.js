@@ -152,7 +152,7 @@ export class Panel {
   words() {
     if (this.bands) {
       const width = Math.max(1, ...this.bands.map((a) => a.width));
-      return `Thick: the mean over the runs of a setting. Filled: its 95 % interval, with five runs or more; with fewer the runs themselves are thin lines.${
+      return `Thick line: the mean of the runs of a setting. Filled: its 95 % interval. With fewer than five runs, the runs are thin lines.${
         this.bands.some((a) => a.ended) ? ' A mean ends at the last step that all of its runs have reached.' : ''}${width > 1 ? ` Each point is of ${number(width)} steps.` : ''}`;
     }
     const all = this.drawn >= this.points;

@@ -31,7 +31,7 @@ export async function show(root, page) {
     try {
       const document = await get('report', {recipe: q.recipe, profile: q.profile}, {signal: abort.signal, wait: 65000});
       const address = `api/v1/page?${new URLSearchParams(Object.entries({recipe: q.recipe, profile: q.profile}).filter(([, v]) => v))}`;
-      put(place, el('p', {}, el('a', {href: address, target: '_blank', rel: 'noopener'}, 'open it as one page'), ', with all charts as they are printed, pictures, and the items that fit models'), el('p', {class: 'note'}, [document.about?.replace(/\.$/, ''), document.commit ? `commit ${String(document.commit).slice(0, 8)}${document.dirty ? ', with uncommitted changes' : ''}` : null, document.made].filter(Boolean).join('. ')));
+      put(place, el('p', {}, el('a', {href: address, target: '_blank', rel: 'noopener'}, 'open it as one page'), ', with all charts, pictures and fitted models'), el('p', {class: 'note'}, [document.about?.replace(/\.$/, ''), document.commit ? `commit ${String(document.commit).slice(0, 8)}${document.dirty ? ', with uncommitted changes' : ''}` : null, document.made].filter(Boolean).join('. ')));
       for (const section of document.sections) place.append(sectionOf(section, charts));
     } catch (error) {
       if (!isAbort(error)) put(place, errorBox(error));

@@ -147,7 +147,7 @@ async function showMetrics(place, run, charts) {
     put(place, errorBox(error));
     return;
   }
-  if (!told.length) { put(place, el('p', {class: 'dim'}, run.purged ? 'its points were purged here' : 'none')); return; }
+  if (!told.length) { put(place, el('p', {class: 'dim'}, run.purged ? 'its points were removed from this store' : 'none')); return; }
   told.sort((a, b) => a.rank - b.rank || a.name.localeCompare(b.name));
   const pictures = el('div', {class: 'cards'});
   let weight = 0;

@@ -43,7 +43,7 @@ export function viewsMenu(root, pinned) {
     const flip = view.is_pinned ? 'unpin' : 'pin';
     return el('li', {}, el('a', {href: placeOf(view), onclick: () => { menu.open = false; }}, view.name), el('span', {class: 'dim'}, view.is_mine ? (view.is_public ? 'shared' : '') : whose),
       button(flip, flip, flip, {do: `view-${flip}`}, `view '${view.name}' is ${flip}ned`),
-      view.is_public || !view.is_mine ? null : button('share', 'share', 'share', {do: 'view-share'}, `view '${view.name}' travels with your runs`),
+      view.is_public || !view.is_mine ? null : button('share', 'share', 'share', {do: 'view-share'}, `view '${view.name}' is shared with your runs`),
       button('remove', 'remove', 'remove', {do: 'view-remove', instead_of: view.address}, `view '${view.name}' is removed`));
   }
 
