@@ -234,7 +234,6 @@ static const char *const ALIASES[][2] = {
     {"t5", "t5-base"},
     {"mistral", "mistral-7b"},
     {"mistral-7b-v0.1", "mistral-7b"},
-    {"llama-2-7b-hf", "llama-2-7b"},
     {"meta-llama-3-8b", "llama-3-8b"},
     {"llama-3.1-8b", "llama-3-8b"},
     {"meta-llama-3-70b", "llama-3-70b"},
@@ -242,34 +241,19 @@ static const char *const ALIASES[][2] = {
     {"tinyllama-1.1b", "tinyllama"},
     {"tinyllama-1.1b-chat-v1.0", "tinyllama"},
     {"tinyllama-1.1b-intermediate-step-1431k-3t", "tinyllama"},
-    {"llama-2-7b-chat-hf", "llama-2-7b"},
-    {"llama-2-13b-hf", "llama-2-13b"},
-    {"llama-2-13b-chat-hf", "llama-2-13b"},
-    {"llama-2-70b-hf", "llama-2-70b"},
-    {"llama-2-70b-chat-hf", "llama-2-70b"},
-    {"meta-llama-3-8b-instruct", "llama-3-8b"},
-    {"meta-llama-3-70b-instruct", "llama-3-70b"},
     {"meta-llama-3.1-8b", "llama-3-8b"},
-    {"llama-3.1-8b-instruct", "llama-3-8b"},
-    {"llama-3.1-70b-instruct", "llama-3-70b"},
-    {"llama-3.3-70b-instruct", "llama-3-70b"},
-    {"llama-3.2-1b-instruct", "llama-3.2-1b"},
-    {"llama-3.2-3b-instruct", "llama-3.2-3b"},
+    {"llama-3.3-70b", "llama-3-70b"},
     {"mistral-7b-instruct-v0.1", "mistral-7b"},
     {"mistral-7b-instruct-v0.2", "mistral-7b"},
     {"mistral-7b-instruct-v0.3", "mistral-7b-v0.3"},
-    {"qwen2.5-0.5b-instruct", "qwen2.5-0.5b"},
-    {"qwen2.5-1.5b-instruct", "qwen2.5-1.5b"},
-    {"qwen2.5-7b-instruct", "qwen2.5-7b"},
     {"mixtral", "mixtral-8x7b"},
     {"mixtral-8x7b-v0.1", "mixtral-8x7b"},
     {"mixtral-8x7b-instruct-v0.1", "mixtral-8x7b"},
     {"mixtral-8x22b-v0.1", "mixtral-8x22b"},
     {"mixtral-8x22b-instruct-v0.1", "mixtral-8x22b"},
-    {"deepseek-v3-base", "deepseek-v3"},
     {"deepseek-v3-0324", "deepseek-v3"},
     {"deepseek-r1", "deepseek-v3"},
-    {"qwen3-30b-a3b-base", "qwen3-30b-a3b"},
+    {"qwen3-moe", "qwen3-30b-a3b"},
     {"opt-13b", "opt:40,5120,40"},
     {"opt-30b", "opt:48,7168,56"},
     {"opt-66b", "opt:64,9216,72"},
@@ -362,12 +346,21 @@ static const struct orch_net_family *find_published(const char *name, const char
     return found || strchr(name, ':') ? found : find_family(joined, out_argument);
 }
 
-/* Finds the family for `name`, and the text after its colon (or NULL). */
+/* Finds the family for `name`, and the text after its colon (or NULL). Networks that were tuned
+ * further have their base's sizes. */
 static const struct orch_net_family *find_family(const char *name, const char **out_argument)
 {
+    static const char *const tuned[] = {"-hf", "-base", "-chat", "-instruct", "-2507", "-thinking"};
     const struct orch_net_family *found = find_known(name, out_argument, true);
     found = found ? found : find_known(name, out_argument, false);
-    return found ? found : find_published(name, out_argument);
+    found = found ? found : find_published(name, out_argument);
+    for (size_t i = 0; !found && i < G_N_ELEMENTS(tuned); i++) {
+        g_autofree char *lower = g_ascii_strdown(name, -1);
+        size_t length = strlen(name) - (g_str_has_suffix(lower, tuned[i]) ? strlen(tuned[i]) : 0);
+        g_autofree char *base = g_strndup(name, length);
+        found = name[length] ? find_family(base, out_argument) : NULL;
+    }
+    return found;
 }
 
 char *orch_net_canonical_name(const char *name)

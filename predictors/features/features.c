@@ -60,6 +60,7 @@ struct reader {
     const struct orch_csv *csv;
     int field[ORCH_FIELD_COUNT];
     int gpu, net, op, opt, mode, precision, variant, input, format, distribution;
+    GHashTable *gpus; /* the specifications found so far, by name */
 };
 
 static int find_column(const struct orch_csv *csv, const char *names)
@@ -145,6 +146,17 @@ static void read_input(const char *text, struct orch_row_facts *f)
     f->width = options.width;
 }
 
+static const struct orch_gpu_spec *gpu_at(const struct reader *in, size_t row)
+{
+    const char *name = text_at(in, row, in->gpu);
+    gpointer found = NULL;
+    if (!g_hash_table_lookup_extended(in->gpus, name, NULL, &found)) {
+        found = (gpointer)(uintptr_t)orch_gpu_find(name);
+        g_hash_table_insert(in->gpus, (gpointer)(uintptr_t)name, found);
+    }
+    return found;
+}
+
 static struct orch_row_facts facts_of(const struct reader *in, size_t row)
 {
     double split = 1;
@@ -156,7 +168,7 @@ static struct orch_row_facts facts_of(const struct reader *in, size_t row)
         if (in->field[k] < 0 ||
             !orch_real_parse(orch_csv_text(in->csv, row, in->field[k]), &f.field[k]))
             f.field[k] = (double)NAN;
-    f.gpu = orch_gpu_find(text_at(in, row, in->gpu));
+    f.gpu = gpu_at(in, row);
     read_input(text_at(in, row, in->input), &f);
     f.training = is_training(in, text_at(in, row, in->mode), f.opt);
     f.precision = precision_of(text_at(in, row, in->precision));
@@ -405,6 +417,7 @@ void orch_features_add(struct orch_matrix *matrix, const struct orch_csv *csv, b
                        double *out_white_ms, double *out_items, struct orch_row_device *out_devices)
 {
     struct reader in = reader_of(csv);
+    g_autoptr(GHashTable) gpus = in.gpus = g_hash_table_new(g_str_hash, g_str_equal);
     g_autofree double *all = g_new(double, ALL_FEATURES * matrix->rows + 1);
     for (size_t i = 0; i < matrix->rows; i++) {
         struct orch_row_facts f = facts_of(&in, i);

@@ -54,7 +54,7 @@ mixture() { # PARAMETERS ACTIVE NAME...
 mixture 46702792704 12879925248 mistralai/Mixtral-8x7B-v0.1 Mixtral-8x7B
 mixture 140630071296 39161468928 mistralai/Mixtral-8x22B-v0.1
 mixture 671026419200 37552297472 deepseek-ai/DeepSeek-V3 deepseek-ai/DeepSeek-R1
-mixture 30532122624 3353032704 Qwen/Qwen3-30B-A3B
+mixture 30532122624 3353032704 Qwen/Qwen3-30B-A3B Qwen3-MoE Qwen/Qwen3-30B-A3B-Instruct-2507
 mixture 235093634560 22190763520 Qwen/Qwen3-235B-A22B
 counted 86567656 google/vit-base-patch16-224 ViT-B/16 vit_b_16 facebook/deit-base-patch16-224
 counted 304326632 google/vit-large-patch16-224 ViT-L/16
@@ -64,6 +64,8 @@ fails 2 orch net show moe:4,512,8
 says 'needs experts=N and chosen=N'
 fails 2 orch net show moe:4,512,8,8,1024,experts=4,chosen=5
 says 'is not LAYERS,WIDTH,HEADS'
+fails 2 orch net show nobody-instruct
+says "unknown network 'nobody-instruct'"
 fails 2 orch net show nobody/nothing
 says 'no such file'
 # a config.json, by its path or its folder
