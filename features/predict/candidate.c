@@ -47,6 +47,9 @@ bool orch_candidate_choose(const struct orch_time_question *q, struct orch_step_
     /* PyTorch allows tf32 in convolutions, not in matrix products */
     enum orch_precision usual =
         q->net && orch_net_is_attention(q->net) ? ORCH_FP32_IEEE : ORCH_FP32;
+    /* a TPU multiplies in bf16 alone; a ranking leaves it out, as bf16 beside fp32 misleads */
+    if (q->gpus && q->gpus->len == 1 && !(orch_gpu_peak(gpu, usual) > 0))
+        usual = ORCH_BF16;
     static const char *const formats[ORCH_FORMAT_COUNT] = {
         [ORCH_FORMAT_FP8] = "fp8", [ORCH_FORMAT_FP4] = "fp4"};
     const enum orch_number_format format = q->kernels.format;

@@ -379,6 +379,7 @@ static void assume_device(struct orch_time_question *q, const struct orch_candid
             q, "precision", "--precision", "%s%s", orch_precision_names()[c->precision],
             c->precision_is_recorded    ? ", as in the runs of this network"
             : c->precision == ORCH_TF32 ? ", PyTorch's default for convolutions on this GPU"
+            : c->precision == ORCH_BF16 ? ", as no peak in fp32 is known"
             : c->precision == ORCH_FP32_IEEE
                 ? ", PyTorch's default for matrices; tf32 and bf16 are faster"
                 : "");

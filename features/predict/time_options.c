@@ -307,6 +307,10 @@ static bool read_loss(const struct time_options *o, struct orch_time_question *q
         return false;
     }
     q->work.has_fused_loss = kind == 1;
+    if (is_of_tokens && o->forward_only)
+        orch_time_question_assume(q, "pass", "--forward-only",
+                                  "whole sequences at once (prompts); serving, which makes token "
+                                  "after token, is not forecast");
     if (is_of_tokens && !o->forward_only)
         orch_time_question_assume(q, "loss", "--loss", "%s",
                                   q->work.has_fused_loss ? "fused" : "plain (cross_entropy)");

@@ -104,3 +104,10 @@ for words in '--net gpt2 serving' '--net vllm' 'vLLM --net gpt2'; do
     says 'serving is not forecast'
     says '--forward-only'
 done
+ok orch predict --gpu H100 --net gpt2 --forward-only
+has 'serving, which makes token after token, is not forecast'
+# a TPU multiplies in bf16 alone, so that is what is asked
+ok orch predict --gpu 'TPU v5e' --net gpt2 --batch 8
+has 'bf16, as no peak in fp32 is known'
+fails 2 orch predict --gpu 'TPU v5e' --net gpt2 --batch 8 --precision fp32
+says 'has no known peak speed at fp32'
