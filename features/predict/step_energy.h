@@ -10,7 +10,7 @@
 
 /** Of all devices together; NaN where the board's power, or the time, is not known. */
 struct orch_step_energy {
-    double watts; /* of one board at most */
+    struct orch_interval watts; /* of one board that is kept busy */
     struct orch_interval step_j;
     struct orch_interval kwh, usd; /* of the whole training; dollars by --price-kwh */
     struct orch_interval co2_kg;   /* the same, by --grid */
