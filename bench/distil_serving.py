@@ -39,9 +39,9 @@ BEGINS = {
     "gemm fp8": dict(PRODUCT, quantise=(1., 1.), row=(1000, 1.), start=(10500, .5)),
     "gemm fp8_block": dict(PRODUCT, **QUANTISED, host_s=(130e-6, 1.)),
     "gemm nvfp4": dict(PRODUCT, **QUANTISED, start=(14000, .5)),
-    "attention": dict(COMMON, share=(1., .2), energy=(1., .2), memory=(.8, .3), start=(15000, .3), fill=(40, 1.), tile=(.3, 1.),
+    "attention": dict(COMMON, share=(1., .2), energy=(1., .2), memory=(.8, .3), start=(0, 0), fill=(40, 1.), tile=(.3, 1.),
                       wave=(.5, .4), scores=(4., .5), overlapped=(2.3, .3), softmax_norm=(1.5, .5), longest=(1., .5), cache_fp8=(1., .7),
-                      row=(1500, 1.), block=(3000, .7)),
+                      row=(1500, 1.), block=(3000, .7), start_s=(4e-6, .3), converted=(220, .3)),
     "moe wide": dict(COMMON, share=(.8, .3), energy=(1., .2), memory=(.8, .3), norm=(2., .5), start=(50000, .6), tile=(40, .7),
                      expert=(50, .7), spread=(1., .5), skew=(.3, 1.), chosen_values=(.5, 1.), token_values=(1., 1.), pair_values=(3., 1.)),
     "nccl": dict(start=(12000, 1.), hop_s=(1e-6, 1.), share=(.75, 1.), between=(10000, 1.), shared=(1., 1.)),
@@ -114,7 +114,8 @@ def attention_s(c, g, dtype, r):
     rate, bandwidth, cache_rate, cycle = device(c, g, g["tensor16"])
     b, s, heads, keys_of, d, w = (r[x] for x in ("batch_size", "isl", "num_heads", "num_key_value_heads", "head_dim", "window_size"))
     scores = c["scores"] * (c["overlapped"] if g["pairs"] else 1)
-    packs = g["year"] < 2024 if g["pairs"] else dtype != "bfloat16"
+    is_fp8, is_flash3 = dtype != "bfloat16", g["pairs"] and g["year"] < 2024
+    packs, converts = is_flash3 or (is_fp8 and not g["pairs"]), is_fp8 and not is_flash3 and d == 192
     shared, keys = numpy.where(packs | (s <= 1), heads / keys_of, 1), numpy.where((w > 0) & (w < s), w, s)
     fill, best = c["fill"] * (rate / g["sms"] * cycle / 2048) ** .85, numpy.inf
     for queries in (16., 32., 64., 128.):
@@ -123,17 +124,18 @@ def attention_s(c, g, dtype, r):
         mean = numpy.where(keys < s, numpy.minimum(keys + tokens / 2, mean), mean)
         longest = numpy.where(keys < s, numpy.minimum(keys + tokens, s), s)
         mean, longest = numpy.ceil(mean / 64) * 64, numpy.ceil(longest / 64) * 64
-        products = 4 * queries * numpy.maximum(d, 64) / (rate / g["sms"]) * (1 + c["tile"] * 64 / queries)
+        products = 4 * queries * numpy.maximum(d, 64) * numpy.where(converts, cycle / c["converted"], g["sms"] / rate * (1 + c["tile"] * 64 / queries))
         key_s = norm_of(products, queries / scores * cycle, c["softmax_norm"])
         blocks = b * heads / shared * numpy.ceil(s * shared / queries) / g["sms"]
         block = c["block"] * cycle
         whole = ((mean + fill) * key_s + block) * (blocks + c["wave"] * (numpy.ceil(blocks) - blocks))
         best = numpy.minimum(best, numpy.maximum(whole, c["longest"] * ((longest + fill) * key_s + block)))
-    made = c["cache_fp8"] * (keys_of + g["pairs"] * heads) if dtype != "bfloat16" else 0
+    made = c["cache_fp8"] * (keys_of + g["pairs"] * heads) if is_fp8 else 0
+    kernels = 2 + is_flash3 * (s > 1) + (is_flash3 and is_fp8)
     moved = lambda n: n / (1 + (g["cache"] / n) ** 3) / bandwidth + n / cache_rate
     row = c["row"] * numpy.minimum(1, keys_of * d / 512) * b * s / g["sms"] * cycle
     cached = norm_of(moved(4 * b * s * d * (2 * keys_of + made)), row, 2)
-    return norm_of(best, moved(4 * b * s * d * (heads + keys_of)), c["norm"]) + cached + c["start"] * cycle
+    return norm_of(best, moved(4 * b * s * d * (heads + keys_of)), c["norm"]) + cached + c["start_s"] * kernels
 
 
 def experts_s(c, g, dtype, r):

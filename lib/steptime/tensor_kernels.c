@@ -40,6 +40,8 @@ struct attention_fit {
     double cache_fp8;          /* passes over what is made into 8 bits */
     double row;                /* cycles of a multiprocessor for each token, into the cache */
     double block;              /* cycles of each block of queries */
+    double start_s;            /* seconds of each of the kernels, one after another */
+    double converted;          /* operations a cycle and multiprocessor, of keys made from 8 bits */
 };
 
 struct experts_fit {
@@ -272,19 +274,33 @@ double orch_tensor_product_s(const struct orch_gpu_spec *gpu, enum orch_number_f
 #define KEYS_STEP 64.0      /* keys that a block takes at once */
 #define CACHED_VALUES 512.0 /* of a token, that a block writes at once */
 
+static bool is_flash3(const struct orch_gpu_spec *gpu)
+{
+    return has_pairs(gpu) && orch_kernel_arch_year(gpu) < 2024;
+}
+
+/* The cache is written first. FlashAttention 3 shares out the blocks of prompts and makes queries
+ * of 8 bits in kernels of their own. */
+static int kernels_of(const struct orch_gpu_spec *gpu, const struct orch_tensor_attention *a)
+{
+    return 2 + (is_flash3(gpu) ? (a->seq > 1) + a->has_fp8_cache : 0);
+}
+
 /* Heads that share their keys and lie in one block: those of single tokens, and of the kernels of
  * FlashAttention 3 on Hopper and of FlashInfer for caches in 8 bits. */
 static double heads_in_block(const struct orch_gpu_spec *gpu, const struct orch_tensor_attention *a)
 {
-    bool packs = has_pairs(gpu) ? orch_kernel_arch_year(gpu) < 2024 : a->has_fp8_cache;
+    bool packs = is_flash3(gpu) || (a->has_fp8_cache && !has_pairs(gpu));
     return packs || a->seq <= 1 ? a->heads / a->key_heads : 1;
 }
 
 /* In blocks of so many queries, of `shared` heads. */
 static double in_blocks_s(const struct device *d, const struct orch_tensor_attention *a,
-                          double scores_per_cycle, double queries, double shared)
+                          bool converts, double scores_per_cycle, double queries, double shared)
 {
     const struct attention_fit *fit = &ATTENTION;
+    double operation_s = converts ? d->cycle_s / fit->converted
+                                  : d->sms / d->rate * (1 + fit->tile * KEYS_STEP / queries);
     double tokens = queries / shared, block_s = fit->block * d->cycle_s;
     double keys = a->window > 0 && a->window < a->seq ? a->window : a->seq;
     double mean = (a->seq + MIN(tokens, a->seq)) / 2, longest = a->seq;
@@ -294,8 +310,7 @@ static double in_blocks_s(const struct device *d, const struct orch_tensor_atten
     }
     mean = ceil(mean / KEYS_STEP) * KEYS_STEP;
     longest = ceil(longest / KEYS_STEP) * KEYS_STEP;
-    double products =
-        4 * queries * MAX(a->head_dim, 64) / (d->rate / d->sms) * (1 + fit->tile * 64 / queries);
+    double products = 4 * queries * MAX(a->head_dim, 64) * operation_s;
     double softmax = queries / scores_per_cycle * d->cycle_s;
     double key_s = norm_of(products, softmax, SOFTMAX_NORM);
     double fill = fit->fill * pow(d->rate / d->sms * d->cycle_s / FULL_RATE, FILL_POWER);
@@ -315,14 +330,17 @@ double orch_tensor_attention_s(const struct orch_gpu_spec *gpu,
         return (double)NAN;
     double scores = fit->scores * (has_pairs(gpu) ? fit->overlapped : 1);
     double best = (double)INFINITY;
+    /* heads of 192 values from 8 bits, which FlashInfer lacks: vLLM's kernel in Triton */
+    bool converts = a->has_fp8_cache && a->head_dim == 192 && !is_flash3(gpu);
     for (double queries = 16; queries <= 128; queries *= 2)
-        best = MIN(best, in_blocks_s(&d, a, scores, queries, heads_in_block(gpu, a)));
+        best = MIN(best, in_blocks_s(&d, a, converts, scores, queries, heads_in_block(gpu, a)));
     double each = 4 * a->batch * a->seq * a->head_dim; /* bytes of a head, read and written */
     double bytes = each * (a->heads + a->key_heads), cached = 2 * each * a->key_heads;
     if (a->has_fp8_cache) /* those that multiply in 8 bits make queries of 8 bits, too */
         cached += fit->cache_fp8 * each * (a->key_heads + (has_pairs(gpu) ? a->heads : 0));
     double row = fit->row * MIN(1, a->key_heads * a->head_dim / CACHED_VALUES);
-    return norm_of(best, moved_s(&d, bytes, bytes, 1), fit->all.norm) + fit->all.start * d.cycle_s +
+    return norm_of(best, moved_s(&d, bytes, bytes, 1), fit->all.norm) +
+           fit->start_s * kernels_of(gpu, a) +
            norm_of(moved_s(&d, cached, cached, 1), row * a->batch * a->seq / d.sms * d.cycle_s, 2);
 }
 
