@@ -68,7 +68,8 @@ static void refuse_file(const struct orch_net_reader *const *readers, const char
 {
     g_autofree char *endings = endings_of(readers);
     g_autofree char *hint = g_strdup_printf(
-        "a network's file ends in %s; 'orch net ls' lists the networks that are known by name",
+        "a network's file ends in %s, and models of Hugging Face have a config.json to download; "
+        "'orch net ls' lists the networks that are known by name",
         endings);
     g_autofree char *near = near_file(readers, name);
     g_autofree char *mean = near ? g_strdup_printf("did you mean '%s'?", near) : NULL;

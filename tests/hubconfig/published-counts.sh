@@ -68,6 +68,7 @@ fails 2 orch net show nobody-instruct
 says "unknown network 'nobody-instruct'"
 fails 2 orch net show nobody/nothing
 says 'no such file'
+says 'models of Hugging Face have a config.json to download'
 # a config.json, by its path or its folder
 config() { # NAME TEXT
     mkdir -p "$1"
