@@ -170,10 +170,13 @@ static char *near_text(const struct orch_step_tiers *tiers, const struct orch_ne
     g_autoptr(GPtrArray) names = g_ptr_array_new();
     const struct orch_published_step *newest = NULL;
     int count = 0, own = 0;
+    double own_log = 0;
     for (int i = 0; i < near->count; i++) {
         guint at = near->used[i].at;
         const struct orch_published_step *p = published_at(tiers, at);
-        own += !p && known_at(tiers, at)->runs > 0;
+        bool is_own = !p && known_at(tiers, at)->runs > 0;
+        own += is_own;
+        own_log += is_own ? near->used[i].log_ratio : 0;
         if (near->used[i].nearness != near->nearness)
             continue;
         count++;
@@ -184,7 +187,9 @@ static char *near_text(const struct orch_step_tiers *tiers, const struct orch_ne
     }
     g_autofree char *list = list_text(names);
     g_autofree char *here =
-        own ? g_strdup_printf("; %d setting%s run here", own, orch_plural(own)) : g_strdup("");
+        own ? g_strdup_printf("; %d setting%s run here, %.2f times the analytical time", own,
+                              orch_plural(own), exp(own_log / own))
+            : g_strdup("");
     g_autofree char *software =
         newest ? g_strdup_printf("; newest software: %s, %s", newest->software, newest->date)
                : g_strdup("");
