@@ -388,8 +388,7 @@ static bool read_best(const struct time_options *o, struct orch_time_question *q
     if (why)
         orch_error_set(
             error, ORCH_ERROR_USAGE, why,
-            "option '--parallel': 'best' compares the ways to split one batch among 2 to "
-            "%d GPUs",
+            "option '--parallel': 'best' needs 2 to %d GPUs, among which it splits one batch",
             BEST_MAX);
     return !why;
 }

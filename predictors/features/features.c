@@ -423,11 +423,11 @@ void orch_features_add(struct orch_matrix *matrix, const struct orch_csv *csv, b
         struct orch_row_facts f = facts_of(&in, i);
         struct orch_row_work w;
         bool known = orch_row_work(&f, &w);
-        double gpus = isnan(f.field[ORCH_FIELD_GPUS]) ? 1 : f.field[ORCH_FIELD_GPUS];
+        double count = isnan(f.field[ORCH_FIELD_GPUS]) ? 1 : f.field[ORCH_FIELD_GPUS];
         fill_row(&f, known ? &w : NULL, all + i, matrix->rows);
         out_white_ms[i] = known ? white_of(&f, &w) : (double)NAN;
         out_devices[i] = orch_row_device_of(&f, known ? &w : NULL);
-        out_items[i] = f.field[ORCH_FIELD_BATCH] * gpus;
+        out_items[i] = f.field[ORCH_FIELD_BATCH] * count;
         if (isnan(out_white_ms[i]))
             out_white_ms[i] = orch_row_specs_ms(&f) * (out_items[i] > 0 ? out_items[i] : 1);
     }

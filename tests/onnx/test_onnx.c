@@ -789,7 +789,7 @@ static void test_pieces(void **state)
     input(m->graph, "x", "1 4");
     node(m->graph, "Add", "x lost", "y", "");
     output(m->graph, "y");
-    load_fails(m, "node 'Add_0' (Add) reads 'lost', which no node defines", "not connected");
+    load_fails(m, "node 'Add_0' (Add) reads 'lost', which no node defines", "export the model again");
     m = model_new();
     input(m->graph, "x", "1 4");
     weight(m->graph, "w", "1 4");

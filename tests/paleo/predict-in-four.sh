@@ -20,7 +20,7 @@ says "unknown option '--batch'"
 fails 2 orch predictor score --net vgg16
 says "unknown option '--net'"
 fails 2 orch predict --net resnet50 --gpu V100 --scheme OneToAll
-says "'orch paleo'"
+says 'one-to-all'
 ok orch completion bash
 has "'predictor score'"
 has ' curve'
@@ -28,4 +28,3 @@ has ' paleo'
 ok orch help predict
 has_not paleo:
 has_not '--curve'
-has "'orch curve'"

@@ -31,8 +31,3 @@ says 'My Plugin'
 fails 2 orch plugin new x --language cobol
 says cobol
 for name in sleep 'null'; do ok orch plugin check $name; done
-# a time or a number of epochs has no upper bound
-for name in $(orch plugin ls --json | python3 -c 'import json, sys; print(*(p["plugin"] for p in json.load(sys.stdin)["plugins"] if "plugin" in p))'); do
-    bounded=$(orch plugin show "$name" --json | python3 -c 'import json, sys; print(*(m["name"] for m in json.load(sys.stdin)["metrics"] if m.get("max") and m.get("unit") in ("s", "ms", "epochs", "steps", "images/s")))')
-    same "$bounded" '' "bounded metrics of $name:"
-done

@@ -44,14 +44,14 @@ says 'use text, tsv, csv, markdown or latex'
 # an ImageNet network on small images: the answer says that there is another stem, and what it costs
 ok orch predict --net resnet50 --dataset cifar10 --gpu V100
 has 'resnet50-cifar has one for small images'
-has 'needs 16 times the multiply-adds and '
+has 'with 16 times the multiply-adds and '
 has ' times the time'
 ok orch predict --net resnet50-cifar --dataset cifar10 --gpu V100
 has_not ' stem '
 ok orch predict --net resnet50 --gpu V100
 has_not ' stem '
 ok orch paleo --net resnet50 --input 3x32x32 --gpu V100
-has 'needs 15 times the multiply-adds'
+has 'with 15 times the multiply-adds'
 ok orch predict --net resnet50 --dataset cifar10 --gpu all --json
 case $out in *'"what": "stem"'*) ;; *) _fail 'no stem in JSON' ;; esac
 

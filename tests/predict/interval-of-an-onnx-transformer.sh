@@ -17,4 +17,4 @@ for asked in 'V100 fp32 eager' 'V100 fp16 eager' 'V100 fp32 fused' 'P4 fp32 eage
 done
 ok orch predict --net gpt.onnx --gpu V100 --precision fp32
 has 'the sum of the network'
-has 'in 90 % of the measured transformers'
+has 'the error of the measured transformers'

@@ -65,7 +65,7 @@ ok orch predict "${lora[@]}" --base-bits 4
 has 'frozen weights are held in 4 bits in linear layers'
 has 'weights held in 8 or 4 bits'
 fails 2 orch predict --gpu H100 --net llama-3-8b --base-bits 4
-says "option '--base-bits' needs --lora-rank"
+says "option '--base-bits' needs '--lora-rank'"
 fails 2 orch predict "${lora[@]}" --base-bits 3
 says "option '--base-bits': unknown value '3'"
 
@@ -90,7 +90,7 @@ has 'dp=4'
 ok orch predict --gpu 2xV100 --net llama-3-8b --precision fp16 --parallel best
 has 'no '
 fails 2 orch predict --gpu H100 --net gpt2 --parallel best
-says 'needs several GPUs'
+says 'needs 2 to 1024 GPUs'
 fails 2 orch predict --gpu 8xH100 --net gpt2 --parallel fsdp=4
 says "'fsdp=4' is for 4 devices, --gpu or --workers for 8"
 ok orch predict --gpu 8xH100 --net gpt2 --parallel fsdp=8

@@ -4,7 +4,7 @@
 # NVLink ends at the node
 fails 2 orch predict --gpu H100 --net resnet50 --workers 8 --per-node 4
 says '8 workers with 4 in each node need a network between the nodes'
-says 'add --network'
+says 'add a network'
 fails 2 orch predict --gpu H100 --net gpt2 --parallel dp=4,tp=2 --per-node 4
 ok orch predict --gpu H100 --net resnet50 --workers 1,4 --per-node 4
 has 'nvlink4, 3600 Gbit/s, all workers in one node; ring all-reduce during the backward pass'

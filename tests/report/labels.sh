@@ -10,7 +10,8 @@ d = json.load(sys.stdin)
 assert d["params"] or d["metrics"], d["name"]
 bare = [row["name"] for key in ("params", "metrics") for row in d[key] if not row.get("label")]
 assert not bare, (d["name"], bare)
-beyond = [m["name"] for m in d["metrics"] if m["name"].endswith("_accuracy") and (m.get("min"), m.get("max")) != ("0", "1")]
+share = lambda m: m["name"].endswith("_accuracy") and not m.get("unit")
+beyond = [m["name"] for m in d["metrics"] if (share(m) and (m.get("min"), m.get("max")) != ("0", "1")) or (m.get("unit") in ("s", "ms", "epochs") and m.get("max"))]
 assert not beyond, (d["name"], beyond)' || _fail "plugin $name declares a name without a label"
 done
 ok orch plugin show pyexample

@@ -18,7 +18,7 @@ for line in 'no CUDA-capable device is detected' 'out of memory of 2' 'out of me
     says "    | CUDA error add.cu:5: $line"
 done
 says_not 'its stderr ends as the one above'
-same "$(grep -c "hint: 'orch try --resources gpus=1'" <<<"$err")" 1 'the hint'
+same "$(grep -c "hint: 'resources: { gpus: 1 }' (orch try: --resources gpus=1)" <<<"$err")" 1 'the hint'
 ok orch show "$(orch ls --json --where 'n = 2' | "$BUILD/json_get" runs.0.key)"
 has 'exit status 2: CUDA error add.cu:5: out of memory of 2'
 # the same reason is not repeated

@@ -195,7 +195,7 @@ static const struct wrong {
     {"command: [a, $x]\n", 1, 14, "'$' without a name", "$$"},
     {"command: [a]\nparameters: [x]\n", 2, 13, "must be a map", "parameters:"},
     {"command: [a]\nparameters: {1r: 1}\n", 2, 14, "'1r' is not valid", "a letter"},
-    {"command: [a]\nmetrics_from: regex\nmetrics: any\n", 3, 10, "any' finds nothing", "pattern"},
+    {"command: [a]\nmetrics_from: regex\nmetrics: any\n", 3, 10, "any' finds nothing", "metrics_from: lines"},
     {"command: [a]\nmetrics: all\n", 2, 10, "must be a map", "any"},
     {"command: [a]\nparameters: {x: }\n", 2, 14, "neither a type", "type: real"},
     {"command: [a]\nparameters: {x: {type: reel}}\n", 2, 24, "unknown type 'reel'", "'real'"},

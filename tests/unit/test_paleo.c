@@ -618,7 +618,7 @@ static const struct {
     {"1x54x54x64,11", "1x54x55x64,11", {"puts out 54x55, its geometry gives 54x54", ":3:34"}},
     {"1x54x54x64,11", "1x54x54x65,11", {"puts out 65 channels, its filter has 64"}},
     {"1x224x224x3,1x54", ",1x54", {"'conv1' has 0 inputs", "write one shape", "test.csv:3:22"}},
-    {"1x224x224x3,1x54", "1x9x9x3,1x54", {"puts out 54x54", "leaves nothing"}},
+    {"1x224x224x3,1x54", "1x9x9x3,1x54", {"puts out 54x54", "its geometry gives 0x0"}},
     {"1x224x224x3,1x54", "1x224x224x4,1x54", {"reads 4 channels", "its filter has 3"}},
     {"1x26x26x64,3x3", "1x26x26x32,3x3", {"'pool1' changes the number of channels"}},
     {"4x4,VALID", "0x4,VALID", {"'0x4' of layer 'conv1' has a side of 0", "at least 1", ":3:56"}},

@@ -423,7 +423,7 @@ static const struct {
     {"<annotation>\n" OBJECT("dog", 60, 5, 70, 9) OBJECT("dog", 60, 5, 70, 9) "</annotation>",
      {"the box of 'dog' is outside of its image: xmin 60, ymin 5, xmax 70, ymax 9 in an image of "
       "50 x 40 pixels; 1 more such place\n  at: ",
-      "a.xml:2\n  hint: mend the file"}},
+      "a.xml:2\n  hint: leave such boxes"}},
     {"<annotation>\n" OBJECT("dgo", 1, 1, 9, 9) "</annotation>",
      {"class 'dgo' is not among the 20 of Pascal VOC", "did you mean 'dog'?\n  at: "}},
     {"<annotation>\n" OBJECT("dog\n  at: forged:1", 1, 1, 9, 9) "</annotation>",

@@ -206,7 +206,7 @@ static void test_unknown_names(void **state)
         {"result.lr = 1", "no run has a result 'lr'"},
         {"foo.lr = 1", "no run has a column, parameter, result or metric 'foo.lr'"},
         {"lr!=net", "character 5 of condition 'lr!=net': expected a value, found the name 'net'"},
-        {"net != label", "write 'label' in quotes"},
+        {"net != label", "put the text 'label' in quotes"},
         {"lr < accuracy", "found the name 'accuracy'"},
         {"lr = metric.loss", "found the name 'metric.loss'"},
         {"who = lr", "found the name 'lr'"},
