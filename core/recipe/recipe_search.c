@@ -264,8 +264,7 @@ static bool add_bound(void *ctx, const struct orch_condition_term *c, GError **e
 static void read_bounds(struct recipe_draft *draft, const struct orch_yaml *objective,
                         const struct recipe_experiment *experiment, struct orch_search *search)
 {
-    if (!orch_yaml_get(objective, "subject to"))
-        return;
+    static const char *const measured[] = {"price", "peak_memory", NULL};
     g_autoptr(GPtrArray) texts = orch_recipe_get_texts(draft, objective, "subject to");
     for (guint i = 0; texts && i < texts->len; i++) {
         const struct orch_yaml *node = texts->pdata[i];
@@ -282,7 +281,8 @@ static void read_bounds(struct recipe_draft *draft, const struct orch_yaml *obje
                                  "'subject to': limits can be joined only by 'and'");
         }
         for (unsigned k = before; k < search->bound_count; k++)
-            orch_recipe_check_metric(draft, node, experiment, search->bounds[k].metric);
+            if (!g_strv_contains(measured, search->bounds[k].metric))
+                orch_recipe_check_metric(draft, node, experiment, search->bounds[k].metric);
     }
 }
 

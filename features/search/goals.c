@@ -2,6 +2,7 @@
 #include "features/search/goals.h"
 
 #include "core/stats/numbers.h"
+#include "lib/base/json.h"
 #include "lib/base/random.h"
 #include "lib/base/text.h"
 #include "lib/base/unit.h"
@@ -56,8 +57,21 @@ static double excess_of(const struct orch_search_bound *bound, double value, dou
     return over < 0 || (over == 0 && !bound->is_strict) ? 0 : fmax(over / scale, 1e-9);
 }
 
-void orch_goals_read(const struct orch_search *search, const struct orch_run_numbers *numbers,
-                     struct orch_goals *out)
+/* The value of a limit's metric. A run that does not report `peak_memory` has the memory that orch
+ * measured, in bytes. */
+static double bounded(const struct orch_run *run, const struct orch_run_numbers *numbers,
+                      const char *metric, const char **out_unit)
+{
+    if (orch_run_numbers_has(numbers, metric) || strcmp(metric, "peak_memory") != 0)
+        return orch_run_numbers_get(numbers, metric, ORCH_AGGREGATE_LAST, NULL, out_unit);
+    g_autoptr(json_t) facts = run->facts ? json_loads(run->facts, 0, NULL) : NULL;
+    const int64_t bytes =
+        MAX(orch_json_int(facts, "max_pss_bytes", 0), orch_json_int(facts, "max_rss_bytes", 0));
+    return bytes > 0 ? (double)bytes : (double)NAN;
+}
+
+void orch_goals_read(const struct orch_search *search, const struct orch_run *run,
+                     const struct orch_run_numbers *numbers, struct orch_goals *out)
 {
     *out = (struct orch_goals){.excess = 0};
     for (unsigned k = 0; k < orch_goals_count(search); k++) {
@@ -71,8 +85,7 @@ void orch_goals_read(const struct orch_search *search, const struct orch_run_num
         const char *unit = NULL;
         if (orch_goals_limit_kind(bound) == ORCH_LIMIT_PRICE)
             continue;
-        const double value =
-            orch_run_numbers_get(numbers, bound->metric, ORCH_AGGREGATE_LAST, NULL, &unit);
+        const double value = bounded(run, numbers, bound->metric, &unit);
         const double limit = bound_in(bound, unit);
         out->bound_at[k] = limit != 0 ? value * (bound->value / limit) : value;
         out->excess += isfinite(value) ? excess_of(bound, value, limit) : 1;

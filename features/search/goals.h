@@ -30,8 +30,8 @@ unsigned orch_goals_count(const struct orch_search *search);
 /** The goal of a metric by its number; texts are borrowed from the search. */
 struct orch_goal orch_goals_goal(const struct orch_search *search, unsigned number);
 /** Reads what a run has. */
-void orch_goals_read(const struct orch_search *search, const struct orch_run_numbers *numbers,
-                     struct orch_goals *out);
+void orch_goals_read(const struct orch_search *search, const struct orch_run *run,
+                     const struct orch_run_numbers *numbers, struct orch_goals *out);
 /** Whether the goals keep all limits and are at least as good as each `until` (the reference
  * point); false where the search has none. */
 bool orch_goals_reach(const struct orch_search *search, const struct orch_goals *goals);

@@ -5,6 +5,7 @@
 #include "features/search/winner_words.h"
 #include "lib/base/text.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Settings of a front that are listed at the end of a run, at most. */
@@ -98,13 +99,23 @@ static void print_front(struct ending *end, const struct orch_plan *plan,
 static void print_broken(struct ending *end, const struct orch_tried_points *points,
                          const struct orch_search *search)
 {
-    unsigned broken = 0, ended = 0;
+    unsigned broken = 0, ended = 0, known[ORCH_SEARCH_BOUNDS_MAX] = {0};
     g_autoptr(GString) limits = g_string_new(NULL);
     for (guint i = 0; i < points->rows->len; i++) {
         const struct orch_goal_row *row = &g_array_index(points->rows, struct orch_goal_row, i);
         ended += row->is_final;
         broken += row->is_final && row->goals.excess > 0;
+        for (unsigned k = 0; k < search->bound_count; k++)
+            known[k] += isfinite(row->goals.bound_at[k]);
     }
+    for (unsigned k = 0; broken && k < search->bound_count; k++)
+        if (!known[k]) {
+            orch_cli_info(end->cli,
+                          "no trial has the metric '%s' of the limit '%s', so no setting can be "
+                          "the best",
+                          search->bounds[k].metric, search->bounds[k].text);
+            return;
+        }
     for (unsigned k = 0; k < search->bound_count; k++)
         g_string_append_printf(limits, "%s%s", k ? " and " : "", search->bounds[k].text);
     if (broken)

@@ -22,19 +22,22 @@ bool orch_search_has_limit(const struct orch_search *search)
 
 bool orch_search_limits_known(const struct orch_plan *plan, double usd_per_hour, GError **error)
 {
-    for (guint i = 0; !(usd_per_hour > 0) && i < plan->expansion->points->len; i++) {
-        const struct orch_search_point *point = plan->expansion->points->pdata[i];
+    for (unsigned i = 0; !(usd_per_hour > 0) && i < plan->count; i++) {
+        const struct orch_cell *cell = plan->items[i].cell;
         bool has_price = false;
-        for (unsigned k = 0; k < point->search->bound_count; k++)
-            has_price =
-                has_price || orch_goals_limit_kind(&point->search->bounds[k]) == ORCH_LIMIT_PRICE;
-        if (!(point->search->budget_usd > 0) && !has_price)
+        if (!cell->point || !orch_plan_will_run(&plan->items[i]))
+            continue;
+        const struct orch_search *search = cell->point->search;
+        for (unsigned k = 0; k < search->bound_count; k++)
+            has_price = has_price || orch_goals_limit_kind(&search->bounds[k]) == ORCH_LIMIT_PRICE;
+        if (!(search->budget_usd > 0) && !has_price)
             continue;
         orch_error_set(
             error, ORCH_ERROR_USAGE,
             orch_advice(ORCH_ADVICE_NO_PRICE, "add --price USD (per hour of one device)"),
-            "objective: the search has a %s, but the price per hour of this machine is not known",
-            has_price ? "limit on the price" : "budget in money");
+            "objective of '%s': the search has a %s, but the price per hour of this machine is not "
+            "known",
+            cell->experiment->name, has_price ? "limit on the price" : "budget in money");
         return false;
     }
     return true;

@@ -10,8 +10,9 @@
 bool orch_search_is_reached(const struct orch_search *search, double value);
 /** Whether the objective has a budget or a deadline. */
 bool orch_search_has_limit(const struct orch_search *search);
-/** Whether the price of a device is known (`usd_per_hour` above 0) where a search of the plan has a
- * budget of money or a limit on the price; else ORCH_ERROR_USAGE with what names the price. */
+/** Whether the price of a device is known (`usd_per_hour` above 0) where a search that will run
+ * has a budget of money or a limit on the price; else ORCH_ERROR_USAGE with what names the price.
+ */
 bool orch_search_limits_known(const struct orch_plan *plan, double usd_per_hour, GError **error);
 /** Why no further point of `repeats` trials is begun: the trials of this recipe that have ended,
  * those that run and the point's, each with the mean of the ended ones, would exceed the budget, or

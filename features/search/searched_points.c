@@ -84,7 +84,7 @@ static bool add_goals(const struct orch_plan *plan, const struct orch_searched *
     struct orch_run_numbers *numbers = orch_run_numbers_read(plan->store, run, error);
     if (!numbers)
         return false;
-    orch_goals_read(searched->search, numbers, &goals);
+    orch_goals_read(searched->search, run, numbers, &goals);
     for (unsigned k = 0; k < orch_goals_count(searched->search); k++) {
         point->goals.at[k] += goals.at[k];
         if (!isfinite(goals.at[k]))

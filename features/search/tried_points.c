@@ -80,7 +80,7 @@ static const struct value *value_of(struct orch_tried *tried, const struct orch_
         value->is_own = g_strcmp0(run->recipe, plan->expansion->name) == 0;
         value->is_there = orch_run_numbers_has(numbers, search->metric);
         value->number = orch_run_numbers_get(numbers, search->metric, aggregate, NULL, NULL);
-        orch_goals_read(search, numbers, &value->goals);
+        orch_goals_read(search, run, numbers, &value->goals);
         for (unsigned k = 0; k < search->more_count; k++)
             if (!isfinite(value->goals.at[k + 1]))
                 value->number = (double)NAN;

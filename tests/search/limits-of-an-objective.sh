@@ -32,6 +32,41 @@ says "which breaks the limit 'price < 1e-9'"
 says_not '[11/11]'
 ok search --search 'min loss' --subject-to 'price < 100' --price 36
 says 'best of 11 settings'
+# the memory of a run, which orch measures; and a metric that no run has
+cat >m.py <<'P'
+import sys
+held = b"x" * (int(sys.argv[1]) << 20)
+print("loss", -int(sys.argv[1]))
+P
+ok orch try -x 'm=choice(1, 50, 400)' --search 'min loss' --subject-to 'peak_memory < 200MiB' -- python3 m.py '{m}'
+says "1 of 3 settings breaks 'peak_memory < 200MiB'"
+says 'best of 3 settings: m m=50'
+ok orch try -x 'm=choice(1, 50, 400)' --search 'min loss' --subject-to 'vram < 3' -- python3 m.py '{m}'
+says "no trial has the metric 'vram' of the limit 'vram < 3', so no setting can be the best"
+says_not break
+cat >l.recipe <<'P'
+format: 1
+recipe: l
+experiments:
+  a: { plugin: ./m.plugin, search: { m: "int(1, 3)" }, objective: { metric: min loss, subject to: price < 1 and peak_memory < 1GiB, trials: 2 } }
+  b: { plugin: ./m.plugin, search: { m: "int(1, 3)" }, objective: { metric: min loss, trials: 2 } }
+P
+cat >m.plugin <<'P'
+plugin: m
+version: 1.0.0
+command: [python3, m.py, "${m}"]
+metrics_from: lines
+parameters: { m: { type: int, default: 5 } }
+metrics: { loss: { better: min } }
+P
+git add -A
+git commit -qm limits
+# the price of a search that does not run need not be known
+fails 2 orch run l.recipe
+says "objective of 'a': the search has a limit on the price"
+ok orch run l.recipe b
+ok orch run l.recipe --price 1
+says 'best of 2 settings: a m='
 # several metrics: all settings up to 0.9 are on the front, and a reference point ends the search
 ok search --search 'min loss, min ms'
 says '10 settings that no other beats in all'
