@@ -28,6 +28,11 @@ void orch_shared_points_free(struct orch_shared_points *points)
     g_free(points);
 }
 
+void orch_shared_points_forget(struct orch_shared_points *points)
+{
+    g_hash_table_remove_all(points->seen);
+}
+
 json_t *orch_shared_point(const struct orch_plan_item *item)
 {
     const struct orch_search_point *point = item->cell->point;

@@ -14,6 +14,8 @@ json_t *orch_shared_point(const struct orch_plan_item *item);
 struct orch_shared_points;
 struct orch_shared_points *orch_shared_points_new(void);
 void orch_shared_points_free(struct orch_shared_points *points);
+/** Makes the next reading take all claims, also those that were read before. */
+void orch_shared_points_forget(struct orch_shared_points *points);
 /** Reads the claims at all places (NULL: none) and gives open points of the plan those that other
  * members have begun, where the trial there would be the same one as here. `*out_taken`: it gave
  * any. `*out_ended`: a claim that was read before has gone, so there may be a result. False when a

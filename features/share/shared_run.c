@@ -173,41 +173,56 @@ static void report_wait(struct orch_run_sharing *share)
     share->reported_wait = g_steal_pointer(&now);
 }
 
-static enum orch_retry again(void *ctx, bool idle)
-{
-    struct orch_run_sharing *share = ctx;
-    bool is_time =
-        orch_mono_ns() - share->looked_mono_ns >= orch_share_interval_ns(ORCH_SHARE_LOOK);
-    if (!idle && is_time)
-        share->looked_mono_ns = orch_mono_ns();
-    if (!idle)
-        return is_time ? ORCH_RETRY_NOW : ORCH_RETRY_LATER;
-    if (!share->options->waits && share->looked_last)
-        return ORCH_RETRY_NEVER;
-    if (share->options->waits)
-        report_wait(share);
-    if (share->options->waits && !is_time)
-        return ORCH_RETRY_LATER;
-    share->looked_last = true;
-    send_unsent(share); /* others may wait for these */
-    orch_share_pull(share, share->plan->store);
-    return ORCH_RETRY_NOW;
-}
-
 /* ---- searches -----------------------------------------------------------------------------------
  */
 
-/* Merges results of others and fills the plan's searches with them. */
-static bool take_results(struct orch_run_sharing *share)
+/* Fills the plan's searches with the results of others. */
+static bool use_results(struct orch_run_sharing *share)
 {
     g_autoptr(GError) error = NULL;
-    if (!orch_share_pull(share, share->plan->store))
-        return false;
     if (!orch_plan_fill_searches(share->plan, &error))
         orch_share_report_failure(share, "cannot use the runs of others", error);
     if (share->options->on_message)
         orch_plan_say_rejected(share->plan, share->options->on_message, share->options->ctx);
     return !error;
+}
+
+/* Merges results of others and fills the plan's searches with them. */
+static bool take_results(struct orch_run_sharing *share)
+{
+    return orch_share_pull(share, share->plan->store) && use_results(share);
+}
+
+/* Whether others run all trials of a point. */
+static bool is_held(const struct orch_plan *plan, const struct orch_search_point *point)
+{
+    for (unsigned i = 0; i < plan->count; i++)
+        if (plan->items[i].cell->point == point && plan->items[i].state != ORCH_PLAN_HELD)
+            return false;
+    return point && point->is_chosen;
+}
+
+/* Lets the runs of others take the place of points that this process waits for. A member that died
+ * leaves a claim whose point nobody may run any more, because the group has tried enough others.
+ * Points without such runs are taken from the claims again. */
+static void replace_held(struct orch_run_sharing *share)
+{
+    struct orch_claims *const places[] = {share->near, share->remote};
+    g_autoptr(GError) error = NULL;
+    bool is_new, has_ended, has_opened = false;
+    for (unsigned i = 0; i < share->plan->count; i++) {
+        struct orch_search_point *point = share->plan->items[i].cell->point;
+        if (!is_held(share->plan, point))
+            continue;
+        orch_plan_open_point(share->plan, point);
+        has_opened = true;
+    }
+    if (!has_opened || !use_results(share))
+        return;
+    orch_shared_points_forget(share->points);
+    if (!orch_shared_points_take(share->points, share->plan, places, G_N_ELEMENTS(places), &is_new,
+                                 &has_ended, &error))
+        orch_share_report_failure(share, "cannot use the claims of others", error);
 }
 
 static bool take_points(void *ctx)
@@ -227,6 +242,28 @@ static bool take_points(void *ctx)
     bool is_time =
         share->points_mono_ns - share->looked_mono_ns >= orch_share_interval_ns(ORCH_SHARE_LOOK);
     return ((is_time || has_ended) && take_results(share)) || is_new;
+}
+
+static enum orch_retry again(void *ctx, bool idle)
+{
+    struct orch_run_sharing *share = ctx;
+    bool is_time =
+        orch_mono_ns() - share->looked_mono_ns >= orch_share_interval_ns(ORCH_SHARE_LOOK);
+    if (!idle && is_time)
+        share->looked_mono_ns = orch_mono_ns();
+    if (!idle)
+        return is_time ? ORCH_RETRY_NOW : ORCH_RETRY_LATER;
+    if (!share->options->waits && share->looked_last)
+        return ORCH_RETRY_NEVER;
+    if (share->options->waits)
+        report_wait(share);
+    if (share->options->waits && !is_time)
+        return ORCH_RETRY_LATER;
+    share->looked_last = true;
+    send_unsent(share); /* others may wait for these */
+    if (orch_share_pull(share, share->plan->store))
+        replace_held(share);
+    return ORCH_RETRY_NOW;
 }
 
 struct orch_sharing orch_share_hooks(struct orch_run_sharing *share, struct orch_plan *plan)
