@@ -105,11 +105,11 @@ size_t orch_front_knee(const double *points, size_t count, unsigned goals, const
     if (!orch_front_ends(points, count, goals, is_on, best, worst))
         return count;
     for (size_t i = 0; i < count; i++) {
+        const double *point = points + i * goals;
         double sum = 0;
         for (unsigned k = 0; k < goals && is_on[i]; k++)
-            sum +=
-                worst[k] > best[k] ? (points[i * goals + k] - best[k]) / (worst[k] - best[k]) : 0;
-        if (is_on[i] && sum < least) {
+            sum += worst[k] > best[k] ? (point[k] - best[k]) / (worst[k] - best[k]) : 0;
+        if (is_on[i] && (sum < least || (!(sum > least) && *point < points[knee * goals]))) {
             least = sum;
             knee = i;
         }

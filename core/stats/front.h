@@ -28,7 +28,7 @@ bool orch_front_ends(const double *points, size_t count, unsigned goals, const b
 
 /** Returns the front's point with the least sum of shares, each goal from 0 at the front's best
  * value to 1 at its worst: with two goals the one farthest from the line between the front's ends.
- * Of equal ones the first; `count` when no point is on the front. */
+ * Of equal ones the best by the first goal; `count` when no point is on the front. */
 size_t orch_front_knee(const double *points, size_t count, unsigned goals, const bool *is_on);
 
 #endif

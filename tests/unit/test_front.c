@@ -55,6 +55,10 @@ static void test_of_equals(void **state)
     orch_front_find(points, 3, 2, is_on);
     assert_true(is_on[0] && is_on[1] && is_on[2]);
     assert_int_equal(orch_front_knee(points, 3, 2, is_on), 0);
+    /* both ends are as far: the order of the points does not matter */
+    const double turned[] = {2, 1, 1, 2};
+    orch_front_find(turned, 2, 2, is_on);
+    assert_int_equal(orch_front_knee(turned, 2, 2, is_on), 1);
 }
 
 /* Coordinates are whole numbers: the volume is the number of cells whose lower corner a point
