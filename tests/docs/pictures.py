@@ -6,7 +6,7 @@ Each is made anew by docs/pictures/charts.sh or serve.sh, and compared with the 
 it is drawn, so that fonts, the browser's version and the speed of this machine do not matter:
 
 - charts (SVG): the texts in their order (title, description, axes, legend), and how many elements of each kind there are.
-  Losses are equal on every machine, so the texts of curves.svg have to be equal. times.svg shows measured times: only its
+  Losses are equal on every machine, so the texts of curves.svg have to be equal. The others show measured times: only their
   texts with a letter are compared, and numbers in them may differ.
 - page (PNG): serve.sh writes the texts that a picture shows into NAME.txt, with the picture's SHA-256. So the PNG in the tree
   belongs to its text, and the text is compared with that of the page of today. Times, keys, paths and the metrics of the
@@ -27,7 +27,7 @@ import sys
 import tempfile
 import xml.etree.ElementTree as xml
 
-MEASURED = ["times.svg"]
+MEASURED = ["times.svg", "front.svg", "contour.svg"]
 TIME = r"\b\d+(\.\d+)?([eE][-+]?\d+)? (ns|us|µs|ms|s|min|h|d)\b"
 
 
