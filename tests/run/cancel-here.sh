@@ -20,7 +20,7 @@ print(next((r["key"] for r in json.load(sys.stdin)["runs"] if r["state"] == "run
 done
 [ -n "$key" ] || _fail 'no trial runs'
 ok orch cancel "$key" "${key:0:13}"
-says 'cancelled 1 trial '
+says 'cancelled 1 trial; '
 wait $!
 ok orch show "$key" --json
 same "$(json state)" cancelled

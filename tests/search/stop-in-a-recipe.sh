@@ -106,5 +106,5 @@ rm -rf .orch
 recipe one 'min final'
 sed -i 's/width: int(1, 3)/width: [1, 3]/; s/trials: 3/trials: 2/' one.recipe
 ok orch run one.recipe tune -j 1 --json
-says "the rule 'stop' could stop no trial by its values of 'final': the trials have one value each"
+says "the rule 'stop' could stop no trial by its values of 'final': the trials have only one value each"
 same "$(json pruned_before)" 0

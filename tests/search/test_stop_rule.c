@@ -175,7 +175,7 @@ static void test_median(void **state)
     (void)state;
     g_autofree struct search *search = three_ended("median(warmup=1, startup=3)", false);
     add(search, RUNNING, 3, 4.5, 4.25, 8.0);
-    assert_stops(search, "4.25 after 3 values; the median of 3 that ended is 4");
+    assert_stops(search, "4.25 after 3 values; the median of 3 ended trials is 4");
     search->values[3][1] = 4; /* the best so far ties */
     assert_goes_on(search);
     search->values[3][1] = 4.25;
@@ -188,7 +188,7 @@ static void test_vizier(void **state)
     (void)state;
     g_autofree struct search *search = three_ended("vizier(warmup=1, startup=3)", false);
     add(search, RUNNING, 3, 3.5, 3.25, 8.0);
-    assert_stops(search, "3.25 after 3 values; the median of the averages of 3 that ended is 3");
+    assert_stops(search, "3.25 after 3 values; the median of the averages of 3 ended trials is 3");
     search->values[3][1] = 3;
     assert_goes_on(search);
 }
@@ -198,7 +198,7 @@ static void test_median_of_maximised(void **state)
     (void)state;
     g_autofree struct search *search = three_ended("median(warmup=1, startup=3)", true);
     add(search, RUNNING, 3, -4.5, -4.25, -8.0);
-    assert_stops(search, "-4.25 after 3 values; the median of 3 that ended is -4");
+    assert_stops(search, "-4.25 after 3 values; the median of 3 ended trials is -4");
     search->values[3][0] = -3.5;
     assert_goes_on(search);
 }
@@ -212,12 +212,12 @@ static void test_median_counts_what_ended(void **state)
     add(search, RUNNING, 3, 4.75, 4.625, 8.0);
     assert_goes_on(search); /* two have ended */
     search->rule.startup = 2;
-    assert_stops(search, "4.625 after 3 values; the median of 2 that ended is 4.5");
+    assert_stops(search, "4.625 after 3 values; the median of 2 ended trials is 4.5");
     search->curves[2].end = RUNNING;
-    assert_stops(search, "4.625 after 3 values; the median of 2 that ended is 4.5");
+    assert_stops(search, "4.625 after 3 values; the median of 2 ended trials is 4.5");
     search->curves[0].count = 2; /* ended before value 3 */
     search->values[1][2] = 4.6;
-    assert_stops(search, "4.625 after 3 values; the median of 1 that ended is 4.6");
+    assert_stops(search, "4.625 after 3 values; the median of 1 ended trial is 4.6");
 }
 
 static void test_median_of_nan(void **state)
@@ -225,9 +225,9 @@ static void test_median_of_nan(void **state)
     (void)state;
     g_autofree struct search *search = three_ended("median(warmup=1, startup=3)", false);
     add(search, RUNNING, 3, 0.0, 0.0, (double)NAN);
-    assert_stops(search, "nan after 3 values; the median of 3 that ended is 4");
+    assert_stops(search, "nan after 3 values; the median of 3 ended trials is 4");
     search->values[2][2] = NAN; /* worse than any number: the median of 4, 5, NaN */
-    assert_stops(search, "nan after 3 values; the median of 3 that ended is 5");
+    assert_stops(search, "nan after 3 values; the median of 3 ended trials is 5");
     search->values[3][2] = 4.5;
     assert_goes_on(search);
     search->values[1][2] = NAN;

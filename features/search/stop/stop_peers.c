@@ -70,9 +70,9 @@ static char *ask_median(const struct orch_stop_question *question,
     if (!(cost > median))
         return NULL;
     double sign = question->is_max ? -1 : 1;
-    return g_strdup_printf("%.5g after %zu value%s; the median%s of %zu trials that ended is %.5g",
+    return g_strdup_printf("%.5g after %zu value%s; the median%s of %zu ended trial%s is %.5g",
                            isfinite(cost) ? sign * cost : (double)NAN, n, n == 1 ? "" : "s", of,
-                           others, sign * median);
+                           others, orch_plural((int64_t)others), sign * median);
 }
 
 char *orch_stop_median(const struct orch_stop_question *question)
