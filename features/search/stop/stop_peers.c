@@ -4,6 +4,7 @@
 #include "features/search/stop/stop_trial.h"
 
 #include "lib/base/reals.h"
+#include "lib/base/text.h"
 
 #include <math.h>
 
