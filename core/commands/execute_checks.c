@@ -61,7 +61,7 @@ bool orch_execute_options_agree(const struct orch_cli *cli,
 {
     if (options->fail_fast && options->keep_going) {
         orch_error_set(error, ORCH_ERROR_USAGE, NULL,
-                       "options '--fail-fast' and '--keep-going' cannot be combined");
+                       "option '--fail-fast' excludes '--keep-going'");
         return false;
     }
     if (options->jobs < 0 || options->jobs > 1024) {
@@ -95,7 +95,7 @@ static bool may_be_frozen(const struct orch_execute_options *options,
     if (options->live && options->frozen)
         orch_error_set(error, ORCH_ERROR_USAGE,
                        "--live uses the changed files, --frozen a copy of the old files",
-                       "options '--live' and '--frozen' cannot be combined");
+                       "option '--live' excludes '--frozen'");
     else if (options->frozen && !source->tree)
         orch_error_set(error, ORCH_ERROR_USAGE, "run 'git init' first",
                        "option '--frozen' needs a git repository");

@@ -22,7 +22,7 @@ char *orch_cli_limits_text(const struct orch_limits *limits, const struct orch_r
     }
     if (limits->budget_s > 0) {
         g_autofree char *time = orch_duration_format(limits->budget_s);
-        g_string_append_printf(text, "budget %s of devices", time);
+        g_string_append_printf(text, "budget %s of device time", time);
     }
     if (limits->deadline_ns) {
         g_autofree char *when = when_text(limits->deadline_ns);
@@ -85,7 +85,8 @@ static char *within_text(const struct orch_limits *limits)
     g_autofree char *usd = limits->budget_usd > 0 ? orch_money_format(limits->budget_usd) : NULL,
                     *time = limits->budget_s > 0 ? orch_duration_format(limits->budget_s) : NULL;
     if (usd || time)
-        g_string_append_printf(text, " within %s%s", usd ? usd : time, usd ? "" : " of devices");
+        g_string_append_printf(text, " within %s%s", usd ? usd : time,
+                               usd ? "" : " of device time");
     else if (limits->has_allowance)
         g_string_append(text, " within the allowance");
     return g_string_free(text, FALSE);
@@ -99,7 +100,7 @@ static char *rest_text(const struct orch_promise *promise, const struct orch_lim
     g_autofree char *device_time = orch_duration_format(promise->more_device_s);
     g_autofree char *cost = limits->budget_usd > 0
                                 ? orch_money_format(orch_limits_usd(limits, promise->more_device_s))
-                                : g_strconcat(device_time, " of devices", NULL);
+                                : g_strconcat(device_time, " of device time", NULL);
     bool has_cost = promise->more_device_s > 0;
     if (!*time && !has_cost)
         return g_strdup("");

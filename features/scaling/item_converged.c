@@ -273,11 +273,12 @@ static bool fill(struct orch_section_context *a, GError **error)
         if (stretch)
             orch_section_note(
                 a->section,
-                "end: the mean of the last %zu point%s. change: the end compared with the mean of "
-                "the %zu points before. 'stands still': the change is within %g %% in every "
+                "end: the mean of the last %zu point%s. change: from the mean of the %zu point%s "
+                "before to the end. 'stands still': the change is within %g %% in every "
                 "repeat. 'has not converged': the curve stands still, but more than %.0f %% of the "
                 "way from its start to the best end of all settings is left",
-                stretch, orch_plural((int64_t)stretch), stretch, 100 * within, 100 * LEFT_MOST);
+                stretch, orch_plural((int64_t)stretch), stretch, orch_plural((int64_t)stretch),
+                100 * within, 100 * LEFT_MOST);
     }
     if (ok)
         orch_section_add_missing_trials(a, trials);

@@ -27,7 +27,7 @@ const char *orch_gpu_chip(const char *name)
 
 const char *orch_gpu_unit_name(enum orch_gpu_unit unit)
 {
-    static const char *const names[] = {"card", "SXM module", "one GPU of its board", "whole board",
+    static const char *const names[] = {"card", "module", "one GPU of its board", "whole board",
                                         "processor"};
     return names[unit];
 }

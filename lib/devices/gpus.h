@@ -69,7 +69,7 @@ const char *orch_gpu_spec_chip(const struct orch_gpu_spec *spec);
 /** The chip of the GPU of this name; the name itself where it is unknown. Borrowed. */
 const char *orch_gpu_chip(const char *name);
 
-/** "card", "SXM module", "one GPU of its board", "whole board", "processor" */
+/** "card", "module", "one GPU of its board", "whole board", "processor" */
 const char *orch_gpu_unit_name(enum orch_gpu_unit unit);
 
 enum orch_precision {

@@ -136,7 +136,7 @@ static bool make_plan(const struct params *p, struct sim_plan *out, GError **err
                                   .bucket_bytes = p->bucket_bytes};
     if (is_strong(p) && !p->bytes && p->workers > p->batch) {
         orch_error_set(error, ORCH_ERROR_RECIPE, "use fewer workers",
-                       "workers: %" G_GINT64_FORMAT " cannot share a batch of %" G_GINT64_FORMAT
+                       "%" G_GINT64_FORMAT " workers cannot share a batch of %" G_GINT64_FORMAT
                        " images",
                        p->workers, p->batch);
         return false;

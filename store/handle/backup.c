@@ -84,7 +84,7 @@ bool orch_store_backup_to(struct orch_store *store, const char *dest, GError **e
 {
     if (access(dest, F_OK) == 0) {
         orch_error_set(error, ORCH_ERROR_IO, "choose another name",
-                       "cannot back up to '%s': it exists already", dest);
+                       "cannot back up to '%s': it already exists", dest);
         return false;
     }
     g_autofree char *temporary = orch_temporary_name(dest);

@@ -137,7 +137,7 @@ struct orch_store *orch_salvage_open(const char *path, const char *of, GError **
 {
     if (g_file_test(path, G_FILE_TEST_EXISTS)) {
         orch_error_set(error, ORCH_ERROR_IO, "choose another name with --to",
-                       "cannot repair into '%s': it exists already", path);
+                       "cannot repair into '%s': it already exists", path);
         return NULL;
     }
     const struct store_options options = {.migrations = &store_migrations, .stands_for = of};

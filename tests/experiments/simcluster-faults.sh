@@ -21,7 +21,7 @@ says "sub/platforms/p.xml', line 4: "
 refused 'algorithm: rings' "'rings'"
 refused 'net: resnet51' "resnet51"
 refused 'gpu: K8000' "gpu: unknown GPU 'K8000'"
-refused 'workers: 200, batch: 128' 'workers: 200 cannot share a batch of 128 images'
+refused 'workers: 200, batch: 128' '200 workers cannot share a batch of 128 images'
 refused "platform: $SOURCE/recipes/platforms/dgx-a100.xml, workers: 9" "workers: 9 are too many for the platform's 8 hosts"
 # without smpirun
 recipe 'workers: 2'

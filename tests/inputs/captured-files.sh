@@ -93,7 +93,7 @@ ok orch ls --where 'acc = 0.5 and state = ok' --json
 same "$(json runs.#)" 3
 [ -z "$(ls out*.txt 2>/dev/null)" ] || _fail 'a frozen trial wrote into the user folder'
 fails 2 orch try --frozen --live -- true
-says 'cannot be combined'
+says "'--live' excludes '--frozen'"
 fresh
 # an edit between the capture and the first trial is noticed, too; without a repository the sweep stops
 mkdir ../plain

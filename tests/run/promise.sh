@@ -4,7 +4,7 @@
 sleeps p '0.01, 0.02'
 # the first runs have no forecast
 ok orch run p.recipe --budget 1h
-says 'how many trials end within 1 h 0 min of devices is not known: 2 of 2 have no forecast'
+says 'how many trials end within 1 h 0 min of device time is not known: 2 of 2 have no forecast'
 ok orch predictor score --json
 same "$(json promises.made)" 0
 # 36 USD an hour: a second is a cent. Two more repeats of each setting; those of the longer one do not fit into 5 USD.
@@ -41,7 +41,7 @@ says 'forecast (90 %): 2 of 2 trials would end in time; 0 did'
 # where a trial fails by itself, nothing is said of the promise
 echo 'exit 1' >w.sh
 fails 1 orch run w.recipe --force --budget 1h
-says '2 of 2 trials within 1 h 0 min of devices with 90 %'
+says '2 of 2 trials within 1 h 0 min of device time with 90 %'
 says_not 'forecast (90 %)'
 ok orch predictor score
 says '2 of 3 forecasts of how many trials end within a limit were right'

@@ -14,7 +14,7 @@ search=(-x 'at=uniform(0, 1)' -x 'way=choice(dear, cheap)' --search 'min loss' -
 ok orch try --db plain.db "${search[@]}" -- python3 task.py '{at}' '{way}'
 says_not 'was written by more than one trial' # the store is not the trials'
 ok orch try --db limited.db "${search[@]}" --budget 1h -- python3 task.py '{at}' '{way}'
-says 'budget 1 h 0 min of devices'
+says 'budget 1 h 0 min of device time'
 plain=$(dear plain.db) cheap=$(dear limited.db)
 [ "$cheap" -lt "$plain" ] && [ "$cheap" -le 3 ] || _fail "$plain of 12 trials were dear, $cheap with a budget"
 

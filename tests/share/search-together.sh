@@ -111,7 +111,7 @@ says_not 'run by ada' # the claim that the killed one left
 sed -i 's/trials: 10/trials: 12/' bob/tune.recipe
 ORCH_USER=bob ok orch -C bob run tune.recipe --share
 sed -i 's/trials: 12/trials: 10/' bob/tune.recipe
-front() { grep -e '^front of' -e '^  tune opt'; }
+front() { grep -e 'front of' -e '^  tune opt'; }
 ORCH_USER=bob ok orch -C bob run tune.recipe --share
 says "front of 10 settings"
 of_bob=$(front <<<"$err")

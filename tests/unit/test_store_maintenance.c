@@ -246,7 +246,7 @@ static void test_backup(void **state)
     fixture_put(store, FIXTURE_KEY);
     g_autofree char *dest = g_build_filename(folder, "copy.db", NULL);
     assert_ok(orch_store_backup(store, dest, error));
-    assert_fails(orch_store_backup(store, dest, error), ORCH_ERROR_IO, "exists already");
+    assert_fails(orch_store_backup(store, dest, error), ORCH_ERROR_IO, "already exists");
     assert_fails(orch_store_backup(store, "/nowhere/copy.db", error), ORCH_ERROR_STORE,
                  "/nowhere/copy.db");
     struct orch_store *copy;

@@ -305,7 +305,7 @@ static void test_not_a_database(void **state)
     done(&r);
     g_autofree char *to = g_build_filename(folder, "new.db", NULL);
     assert_ok(orch_file_write(to, "x", 1, false, error));
-    assert_fails(orch_salvage_open(to, path, error), ORCH_ERROR_IO, "exists already");
+    assert_fails(orch_salvage_open(to, path, error), ORCH_ERROR_IO, "already exists");
     assert_ok(orch_tree_remove(to, error));
 }
 
