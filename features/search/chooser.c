@@ -142,9 +142,11 @@ static bool decide(struct chooser *chooser, const struct orch_plan *plan,
     } else if (ok && orch_search_is_reached(search, points.best_whole)) {
         char reached[ORCH_REAL_CHARS];
         *out = ORCH_SEARCH_IS_OVER;
-        *out_why = g_strdup_printf("its search has reached %s %s%s", search->metric,
+        *out_why = g_strdup_printf("it has reached %s %s%s", search->metric,
                                    orch_tried_value_format(points.best_whole, reached),
                                    search->more_count ? " and the rest of 'until'" : "");
+        if (!point->is_chosen)
+            end_search(chooser, cell, *out_why);
     } else if (ok && !point->is_chosen &&
                (*out_why = orch_search_limit_reached(search, &points, trials_of(plan, point),
                                                      chooser->usd_per_hour,

@@ -73,6 +73,7 @@ says '10 settings that no other beats in all'
 rm -rf .orch
 ok search --search 'min loss, min ms' --until 0.45,5.5
 says '9 not needed'
+says "ends: it has reached loss 0."
 ok search --search 'min loss, min ms' --sampler nsga2
 says '10 settings that no other beats in all'
 rm -rf .orch
