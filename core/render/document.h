@@ -121,8 +121,8 @@ void orch_section_picture(struct orch_section *section, const char *path, const 
  * fields are NULL. */
 void orch_section_run_add(struct orch_section *section, const struct orch_section_run *run);
 
-/** Marks a complete section as complete at small scale. `why` is like "profile course asks for 15
- * trials (here 8)". */
+/** Marks a complete section as complete at small scale. `why` is like "full size (profile course)
+ * has 15 trials (here 8)". */
 void orch_section_small(struct orch_section *section, const char *why);
 
 /** Returns a run's label without the experiment that it may begin with; "" when there is no label.

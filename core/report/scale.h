@@ -11,7 +11,7 @@
 /** The profile that defines full size. */
 #define ORCH_SCALE_FULL_PROFILE "course"
 /** How the text of orch_scale_why_small begins. */
-#define ORCH_SCALE_ASKS "profile " ORCH_SCALE_FULL_PROFILE " asks for"
+#define ORCH_SCALE_ASKS "full size (profile " ORCH_SCALE_FULL_PROFILE ") has"
 
 struct orch_scale;
 
@@ -22,9 +22,9 @@ struct orch_scale;
 struct orch_scale *orch_scale_new(const struct orch_plan *plan);
 void orch_scale_free(struct orch_scale *scale);
 
-/** Returns what the full profile asks for in this item beyond the plan: "profile course asks for 15
- * trials (here 8), net resnet18-cifar, resnet20 (here resnet-cifar:8)". NULL: nothing. The caller
- * frees. */
+/** Returns what the full profile asks for in this item beyond the plan: "full size (profile course)
+ * has 15 trials (here 8), net resnet18-cifar, resnet20 (here resnet-cifar:8)". NULL: nothing. The
+ * caller frees. */
 char *orch_scale_why_small(const struct orch_scale *scale, const struct orch_report_item *item);
 
 #endif

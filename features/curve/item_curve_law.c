@@ -372,7 +372,7 @@ static void add_answer(struct orch_section *section, const GArray *held)
         const struct held *h = &g_array_index(held, struct held, i);
         g_autofree char *label = g_strdup_printf("%s on %s", h->net, h->device);
         g_autofree char *nearest =
-            g_strdup_printf("%s (nearest: %s)", label, h->nearest ? h->nearest : "-");
+            g_strdup_printf("%s (by %s)", label, h->nearest ? h->nearest : "-");
         orch_answer_entries_add(predicted, label, 100 * h->predicted_good.relative_error, none,
                                 none);
         orch_answer_entries_add(own, label, 100 * h->own_good.relative_error, none, none);
@@ -380,7 +380,8 @@ static void add_answer(struct orch_section *section, const GArray *held)
     }
     orch_answer_entries_append(text, predicted, "error of the predicted curve", "%");
     orch_answer_entries_append(text, own, "error of the curve fitted to the network itself", "%");
-    orch_answer_entries_append(text, near, "error of the nearest network's curve", "%");
+    orch_answer_entries_append(
+        text, near, "error if the curve of the network nearest in FLOPs is used instead", "%");
     if (text->len)
         orch_section_answer(section, "%s", text->str);
 }

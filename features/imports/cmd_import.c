@@ -93,7 +93,7 @@ static const struct orch_option OPTIONS[] = {
                 .value = "COLUMN", .help = "the measured column"),
     ORCH_OPTION(struct import_options, map, LIST, "map", .letter = 'm',
                 .value = "COLUMN=FEATURE,...",
-                .help = "rename columns to features that predictors know (--features)"),
+                .help = "rename columns to names from the list of --features"),
     ORCH_OPTION(struct import_options, drop, LIST, "drop", .value = "COLUMN,...",
                 .help = "leave out these columns, and columns computed from them"),
     ORCH_OPTION(struct import_options, table.name, TEXT, "name", .letter = 'n', .value = "NAME",
@@ -113,7 +113,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct import_options, params, LIST, "param", .value = "COLUMN",
                 .help = "with --runs and a CSV: this column is a parameter, not a result"),
     ORCH_OPTION(struct import_options, features, FLAG, "features",
-                .help = "list the names that predictors know"),
+                .help = "list the columns that forecasts can use"),
     {0}};
 
 static void add_names(struct orch_table *table, const struct orch_feature_name *row,

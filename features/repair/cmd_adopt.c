@@ -54,7 +54,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_DB_ADOPT = {
     .name = "db adopt",
     .group = "Maintain",
-    .summary = "make a store that you copied from another machine writable here",
+    .summary = "allow writing to a store copied from another machine",
     .usage = "",
     .max_args = 0,
     .options = OPTIONS,

@@ -162,7 +162,7 @@ says "option '--until-sure' excludes '--repeat'"
 fails 2 orch compare 'kind<a' kind=b --run s.recipe -m loss --until-sure
 says 'is not of the form PARAMETER = VALUE'
 fails 1 orch compare kind=a kind=b --run s.recipe -m zero --until-sure
-says "no 'zero'"
+says "no number 'zero'"
 says 'none of the first 3 repeats could be compared'
 fails 2 orch compare kind=a kind=b --run s.recipe -m loss --until-sure --budget 5usd
 says 'price'

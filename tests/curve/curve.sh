@@ -304,7 +304,7 @@ says "'--gpu' needs '--net'"
 fails 2 orch predict --gpu V100 --net resnet50 --target-loss 1
 says "'orch curve' has it"
 fails 2 orch predict @last
-says "'orch curve'"
+says 'name a network with --net'
 ok orch run o.recipe nap -q
 fails 2 orch curve @last
 says 'has no metric'

@@ -68,9 +68,11 @@ static void test_scale_and_sums(void **state)
     (void)state;
     struct orch_document *document = orch_document_new("somebody");
     document->recipe = g_strdup("some.recipe");
-    orch_section_small(add(document, "1a", "table", 2, 2), "profile course asks for 15 trials");
+    orch_section_small(add(document, "1a", "table", 2, 2),
+                       "full size (profile course) has 15 trials");
     add(document, "1a", "best", 2, 2)->points = 4;
-    orch_section_small(add(document, "1b", "table", 2, 2), "profile course asks for 15 trials");
+    orch_section_small(add(document, "1b", "table", 2, 2),
+                       "full size (profile course) has 15 trials");
     orch_section_missing(add(document, "1b", "table", 2, 1), "orch run x", "1 of 2 trials");
     add(document, "1c", "table", 1, 1)->points = 2;
     orch_section_student(add(document, "1c", "student", 0, 0), "%s", "");
@@ -81,7 +83,7 @@ static void test_scale_and_sums(void **state)
     const struct orch_points_part *small = part_of(parts, "1a"), *partial = part_of(parts, "1b");
     unsigned count = 0;
     assert_int_equal(small->state, ORCH_POINTS_SMALL);
-    assert_string_equal(small->why, "profile course asks for 15 trials");
+    assert_string_equal(small->why, "full size (profile course) has 15 trials");
     assert_string_equal(small->hint, "orch run some.recipe -p course");
     assert_true(orch_points_is_open(small));
     assert_int_equal(partial->state, ORCH_POINTS_PARTIAL);

@@ -60,7 +60,7 @@ assert rows["short"] == ["missing"] * 4, rows
 # a loss that stands still far above the best one has not converged
 assert rows["falls"][1] == "1" and float(rows["still"][1].replace(",", "")) > 600000, rows
 P
-has 'With kind still, loss has not converged. It ends at 1, 7e+05 times the best of all settings. With kind falls, loss still falls. It ends at 1.431e-06, which is the best end of all settings. With kind rises, loss still rises'
+has 'With kind still, loss has not converged. It ends at 1, 7e+05 times the best of all settings. With kind falls, loss still falls. It ends at 1.431e-06, the best of all settings. With kind rises, loss still rises'
 has 'kind broken, loss diverged'
 has 'More steps could still improve a setting that has not converged'
 has_not nan

@@ -52,16 +52,16 @@ has 'Final accuracy: from 0.5450 (3 repeats: 0.5350 to 0.5550) for learning rate
 has 'Final accuracy rises from 0.5450 at learning rate 0.1'
 # once a problem: in the text, on the page (contents, heading, fold)
 same "$(printf '%s\n' "$out" | grep -c 'small scale')" 2 'problems at small scale:'
-has 'complete at small scale: profile course asks for epochs 9 instead of 3'
-has 'complete at small scale: profile course asks for more trials or other settings'
+has 'complete at small scale: full size (profile course) has epochs 9 instead of 3'
+has 'complete at small scale: full size (profile course) has more trials or other settings'
 has_not 'Method'
 ok orch report a.recipe --html page.html
 python3 - <<'P' || _fail 'the page'
 import re
 page = open("page.html").read()
 assert page.count("complete at small scale</span>") == 4, page.count("complete at small scale</span>")
-assert page.count('<details class="scale"><summary>complete at small scale: profile course asks for more') == 1
-assert page.count("profile course asks for epochs 9") == 1
+assert page.count('<details class="scale"><summary>complete at small scale: full size (profile course) has more') == 1
+assert page.count("full size (profile course) has epochs 9") == 1
 assert re.search(r'<th scope="colgroup" class="group" colspan="2">tune</th>', page)
 assert 'rowspan="2">learning rate</th>' in page
 footer = page[page.index("<footer>"):]

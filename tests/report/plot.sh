@@ -201,7 +201,7 @@ refused 'x: step, y: loss, kind: pie' pie "kind of plot 'pie'"
 refused 'x: lr, y: repeat, kind: heat' '{' "needs 'z'"
 refused 'x: lr, y: repeat, kind: heat, z: last lss' 'last lss' "'lss'"
 refused 'x: lr, y: nobody, kind: heat, z: loss' nobody "'nobody'"
-refused 'x: lr, y: loss, z: last loss' 'last loss' 'heat map'
+refused 'x: lr, y: loss, z: last loss' 'last loss' 'kind: heat'
 refused 'x: lr, y: loss, predicted: true' true wall_s
 refused 'x: lr, y: loss, reference: much' much "'much'"
 refused 'x: lr, y: loss, reference: { name: a, x: [1, 2], y: [1] }' '{' 'equally many x and y values, found 2 and 1'

@@ -27,14 +27,14 @@ report:
   - { question: 1.1b, student: "why?" }
   - { question: 1.1c, points: 2, student: "and so?" }
 R
-why='profile course asks for 3 trials instead of 2; net a, b, c instead of a, b; epochs 5 instead of 2'
+why='full size (profile course) has 3 trials instead of 2; net a, b, c instead of a, b; epochs 5 instead of 2'
 ok orch run hw.recipe -q
 ok orch report hw.recipe --json
 same "$(json sections.0.state)" small_scale
 same "$(json sections.0.scale)" "$why"
 same "$(json sections.1.state)" complete
 ok orch report hw.recipe
-has "complete at small scale: profile course asks for 3 trials"
+has "complete at small scale: full size (profile course) has 3 trials"
 ok orch report hw.recipe --points --json
 same "$(json parts.0.state)" 'complete at small scale'
 same "$(json parts.0.missing)" "$why"

@@ -79,4 +79,4 @@ has_not missing
 # another size is, in a part as well
 ok orch run r.recipe -q --part 1/2 -s steps=2
 ok orch report r.recipe --part 1/2 -s steps=2
-has 'small scale: profile course asks for steps 5 instead of 2'
+has 'small scale: full size (profile course) has steps 5 instead of 2'

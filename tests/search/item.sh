@@ -104,7 +104,7 @@ sed -i 's/x: int(1, 8)/x: int(1, 1000)/' noise.recipe
 ok orch run noise.recipe -q -j 2
 ok orch report noise.recipe
 has 'If all 30 settings were equally good, the best of them would still lead by '
-has_not '% of them it explains'
+has_not ', and explains'
 # a line over the same range: x is named with its interval, and drawn
 recipe clear line 30 1
 sed -i 's/x: int(1, 8)/x: int(1, 1000, log)/' clear.recipe

@@ -200,7 +200,7 @@ def explore():
     until("a scatter", lambda: all_of("#explore-chart canvas") and "6 runs" in text() or "7 runs" in text())
     shot("explore")
     one("#mode").send_keys("parallel")
-    until("parallel coordinates", lambda: "mode=parallel" in browser.current_url and "a line each" in text())
+    until("parallel coordinates", lambda: "mode=parallel" in browser.current_url and "Each line is one of" in text())
     shot("parallel")
     harmless()
 

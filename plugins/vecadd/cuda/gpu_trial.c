@@ -86,7 +86,7 @@ static bool prepare_flush(struct gpu_trial *t)
         (void)cudaFree(flush);
         t->host->note(
             t->host,
-            "too little memory to empty the GPU's cache: samples may have found their data in it");
+            "too little GPU memory to empty the cache between samples: times may be too short");
         return true;
     }
     t->flush = flush;
