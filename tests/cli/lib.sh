@@ -46,7 +46,7 @@ PATH=$SCRATCH/bin:$PATH
 # _fail may be called in a subshell, so a file says that the failure has been printed.
 failed_line=
 cleanup() {
-    local status=$?
+    local status=${1:-$?}
     [ $status = 0 ] || [ $status = 77 ] || [ -e "$SCRATCH/said" ] ||
         printf 'FAILED: status %s; the last command that failed: %s:%s\n' "$status" "$(basename "$0")" "${failed_line:-?}"
     cd /

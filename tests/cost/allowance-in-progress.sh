@@ -2,7 +2,7 @@
 # test: slow
 . "$(dirname "$0")/../cli/lib.sh"
 first=
-trap '[ -z "$first" ] || kill -KILL $first 2>/dev/null; cleanup' EXIT
+trap 'was=$?; [ -z "$first" ] || kill -KILL $first 2>/dev/null; cleanup $was' EXIT
 recipe() { printf 'format: 1\nrecipe: a\nallowance: %s\nexperiments:\n  nap: { plugin: sleep, sweep: { seconds: [%s] } }\n' "$1" "$2" >a.recipe; }
 recipe '{ hours: 0.0001 }' 300 # 360 ms
 ok orch cost a.recipe --json

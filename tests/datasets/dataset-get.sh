@@ -27,7 +27,7 @@ P
 mkfifo port
 python3 server.py >port &
 server=$!
-trap 'kill $server; cleanup' EXIT
+trap 'was=$?; kill $server; cleanup $was' EXIT
 read -r number <port
 export ORCH_DATA=$SCRATCH/data ORCH_DATA_MIRROR=http://127.0.0.1:$number
 fails 3 terminal orch dataset get mnist

@@ -60,7 +60,7 @@ ok orch ls -n 0 --where experiment=many --json
 keys=$(python3 -c 'import json, sys; print(",".join(r["key"] for r in json.load(sys.stdin)["runs"]))' <<<"$out")
 orch serve --read-only --port 0 >"$SCRATCH/served" 2>/dev/null &
 server=$!
-trap 'kill $server 2>/dev/null; cleanup' EXIT
+trap 'was=$?; kill $server 2>/dev/null; cleanup $was' EXIT
 until [ -s "$SCRATCH/served" ] || ! kill -0 $server 2>/dev/null; do sleep 0.05; done
 band() { ok python3 -c '
 import json, sys, urllib.request

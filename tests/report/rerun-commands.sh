@@ -76,7 +76,7 @@ says 'did not name a recipe'
 orch serve --help >/dev/null 2>&1 || exit 0
 orch serve --read-only --port 0 >served 2>serve.err &
 server=$!
-trap 'kill "$server" 2>/dev/null; cleanup' EXIT
+trap 'was=$?; kill "$server" 2>/dev/null; cleanup $was' EXIT
 await -s served
 python3 - "$(head -n 1 served)" "$key" "$(orch show --rerun "$key")" <<'P' || _fail 'the command of the page'
 import json, sys, urllib.error, urllib.request

@@ -37,7 +37,7 @@ stop() {
     done
     [ $MEMORY = none ] || find /sys/fs/cgroup/memory/slurm_n[12]_$$ -depth -type d -exec rmdir {} + 2>/dev/null
 }
-trap 'stop; cleanup' EXIT
+trap 'was=$?; stop; cleanup $was' EXIT
 port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 until_ok() {
     local end=$((SECONDS + $1)) what=$2

@@ -99,7 +99,7 @@ has_not 'means include runs that differ in'
 orch serve --help >/dev/null 2>&1 || exit 0
 orch serve --read-only --port 0 >served 2>serve.err &
 server=$!
-trap 'kill "$server" 2>/dev/null; cleanup' EXIT
+trap 'was=$?; kill "$server" 2>/dev/null; cleanup $was' EXIT
 await -s served serve.err
 # legend BY [VALUE [WHERE]]
 legend() { python3 -c 'import json, sys, urllib.request; print(json.load(urllib.request.urlopen(sys.argv[1]))["legend"])' \

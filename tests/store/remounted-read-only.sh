@@ -38,7 +38,7 @@ R
 # all writes are synchronous, so that the abort loses nothing that was written before
 mount -o loop,sync "$image" "$disk" || _fail 'mount'
 runner=
-trap '[ -z "$runner" ] || kill -9 $runner 2>/dev/null; umount -l "$disk" 2>/dev/null; cleanup' EXIT
+trap 'was=$?; [ -z "$runner" ] || kill -9 $runner 2>/dev/null; umount -l "$disk" 2>/dev/null; cleanup $was' EXIT
 export ORCH_DB=$disk/store/results.db
 orch run r.recipe -j 1 >"$SCRATCH/run.out" 2>"$SCRATCH/run.err" &
 runner=$!

@@ -31,7 +31,7 @@ echo null >page.json
 if orch serve --help >/dev/null 2>&1; then
     orch serve --read-only --port 0 >served 2>serve.err &
     server=$!
-    trap 'kill "$server" 2>/dev/null; cleanup' EXIT
+    trap 'was=$?; kill "$server" 2>/dev/null; cleanup $was' EXIT
     await -s served
     base=$(head -n 1 served)
     python3 - "${base%/}" >page.json <<'P' || _fail 'the page'

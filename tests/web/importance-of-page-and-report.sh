@@ -50,7 +50,7 @@ printf '%s' "$out" >report.json
 ok orch try -q -x lr=0.1,0.2 --name other -- sh -c 'echo loss={lr}'
 orch serve --read-only --port 0 >served 2>serve.err &
 server=$!
-trap 'kill "$server" 2>/dev/null; cleanup' EXIT
+trap 'was=$?; kill "$server" 2>/dev/null; cleanup $was' EXIT
 await -s served
 python3 - "$(head -n 1 served)" <<'P' || _fail 'the importance on page and report'
 import json, sys, urllib.parse, urllib.request

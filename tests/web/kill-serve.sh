@@ -11,7 +11,7 @@ experiments:
 R
 ok orch run r.recipe
 server=
-trap '[ -z "$server" ] || { pkill -9 -P "$server"; kill -9 "$server" 2>/dev/null; }; cleanup' EXIT
+trap 'was=$?; [ -z "$server" ] || { pkill -9 -P "$server"; kill -9 "$server" 2>/dev/null; }; cleanup $was' EXIT
 
 # serve CMD...: starts a server through CMD..., waits until it says its address or has ended, and sets $port
 serve() {

@@ -8,7 +8,7 @@ judge_by openapi_spec_validator jsonschema
 ok orch try -- echo loss=1
 orch serve --port 0 >serve.out 2>&1 &
 server=$!
-trap 'kill $server 2>/dev/null; cleanup' EXIT
+trap 'was=$?; kill $server 2>/dev/null; cleanup $was' EXIT
 until_true grep -q http serve.out
 address=$(grep -om1 'http://[^ /]*' serve.out)
 cat >judge.py <<'P'

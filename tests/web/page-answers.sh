@@ -53,7 +53,7 @@ lost=$(object lost)
 rm -f "$lost"
 orch serve --read-only --port 0 >served 2>serve.err &
 server=$!
-trap 'kill "$server" 2>/dev/null; cleanup' EXIT
+trap 'was=$?; kill "$server" 2>/dev/null; cleanup $was' EXIT
 await -s served
 cat >ask.py <<'P'
 import json, subprocess, sys, urllib.error, urllib.parse, urllib.request

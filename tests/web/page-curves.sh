@@ -33,7 +33,7 @@ git commit -qm first
 ok orch run fit.recipe -q
 orch serve --read-only --port 0 >served 2>serve.err &
 server=$!
-trap 'kill "$server" 2>/dev/null; cleanup' EXIT
+trap 'was=$?; kill "$server" 2>/dev/null; cleanup $was' EXIT
 await -s served
 base=$(head -n 1 served)
 [ -n "$base" ] || _fail "the server did not start: $(cat serve.err)"

@@ -27,7 +27,7 @@ ok orch best loss --by rate --json
 printf "%s" "$out" >best.json
 orch serve --read-only --port 0 >served 2>serve.err &
 server=$!
-trap 'kill "$server" 2>/dev/null; cleanup' EXIT
+trap 'was=$?; kill "$server" 2>/dev/null; cleanup $was' EXIT
 await -s served
 python3 - "$(head -n 1 served)" <<'P' || _fail 'the groups of the page'
 import json, sys, urllib.parse, urllib.request

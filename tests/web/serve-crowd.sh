@@ -9,7 +9,7 @@ ok orch run nap.recipe
 orch serve --read-only --port 0 >"$SCRATCH/served" 2>"$SCRATCH/serve.err" &
 server=$!
 holder=
-trap 'kill $server $holder 2>/dev/null; cleanup' EXIT
+trap 'was=$?; kill $server $holder 2>/dev/null; cleanup $was' EXIT
 await -s "$SCRATCH/served"
 port=$(sed -n '1s|^http://127.0.0.1:\([0-9]*\)/.*|\1|p' "$SCRATCH/served")
 [ -n "$port" ] || _fail "the server did not start: $(cat "$SCRATCH/serve.err")"

@@ -17,4 +17,4 @@ unserve() {
     server=
 }
 server=
-trap '[ -z "$server" ] || kill "$server" 2>/dev/null; cleanup' EXIT
+trap 'was=$?; [ -z "$server" ] || kill "$server" 2>/dev/null; cleanup $was' EXIT
