@@ -247,9 +247,8 @@ static char skip_sep_line(struct cursor *at)
     return separator;
 }
 
-/* Sets the separator. Tabs are recognised where the header has no comma. Semicolons (and '|') are
- * refused with their name, because the programs that write them write numbers with a decimal comma,
- * too: 1,5 would be read as two numbers, or as 15, by whoever guesses. */
+/* Sets the separator. Tabs are recognised where the header has no comma. Semicolons and '|' are
+ * refused: their programs write decimal commas, and 1,5 might be read as two numbers, or as 15. */
 static bool find_separator(struct cursor *at, GError **error)
 {
     static const char others[] = "\t;|";
@@ -260,12 +259,13 @@ static bool find_separator(struct cursor *at, GError **error)
             at->separator = *other;
     if (at->separator == ',' || at->separator == '\t')
         return true;
-    g_autofree char *what = g_strdup_printf("columns are separated by %s, not by commas",
-                                            at->separator == ';' ? "semicolons" : "vertical bars");
+    if (at->separator == '|')
+        return fail_at(at, 1, "save with commas: pandas.read_csv(FILE, sep='|').to_csv(...)", error,
+                       "columns are separated by vertical bars, not by commas");
     return fail_at(
         at, 1,
         "save the table with commas: pandas.read_csv(FILE, sep=';', decimal=',').to_csv(...)",
-        error, what);
+        error, "columns are separated by semicolons, not by commas");
 }
 
 struct orch_csv *orch_csv_parse(const char *name, const char *text, size_t length, GError **error)
