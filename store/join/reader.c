@@ -291,7 +291,7 @@ static bool take_record(struct store_reader *reader, sqlite3_stmt *s, const char
     if (!r->key || !r->state || !*out_digest)
         reader->fault = "it has no key, state or digest";
     else if (version != 1)
-        reader->fault = "its digest has a newer version: update orch";
+        reader->fault = "its digest has an unknown version: update orch";
     return !reader->fault;
 }
 

@@ -159,9 +159,9 @@ char *orch_store_layout(const char *path)
         if (orch_store_filesystem_is_shared(magic))
             return g_strdup_printf("a file for each host: other hosts can reach a %s file system",
                                    name);
-        return g_strdup_printf(
-            "a file for each host, because '%s' is here; ORCH_SHARDS=0 puts all into one file",
-            folder);
+        return g_strdup_printf("a file for each host, because '%s' was made here; ORCH_SHARDS=0 "
+                               "puts all into one file",
+                               folder);
     case STORE_TO_FOLD:
         return g_strdup("one file: the files of the hosts go into it when it is opened");
     default:
