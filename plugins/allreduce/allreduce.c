@@ -32,7 +32,8 @@ static const struct orch_param PARAMS[] = {
     ORCH_PARAM(struct allreduce_params, warmup, ORCH_INT, .label = "warmup", .def = "10",
                .min = "1", .max = "1000000", .help = "untimed all-reduces before the timed ones"),
     ORCH_PARAM(struct allreduce_params, time_limit, ORCH_DURATION, .label = "time limit",
-               .def = "5s", .min = "0", .help = "longest time for the repeats of a size"),
+               .def = "5s", .min = "0",
+               .help = "longest time for the repeats of a size; at least 3"),
 };
 
 static const struct orch_metric METRICS[] = {

@@ -22,7 +22,7 @@ static const struct orch_param PARAMS[] = {
     PARAM(min_time, ORCH_DURATION, .label = "shortest time of sampling", .def = "0.5s", .min = "0",
           .help = "shortest time of sampling"),
     PARAM(time_limit, ORCH_DURATION, .label = "time limit", .def = "5s", .min = "0",
-          .help = "longest time of sampling"),
+          .help = "longest time of sampling; at least 3 samples"),
     PARAM(settled, ORCH_REAL, .label = "settled", .def = "0.02", .min = "0.0001", .max = "1",
           .help = "sampling ends when the 95 % interval of the median is this share of the median"),
 };

@@ -49,7 +49,7 @@ static const struct orch_param PARAMS[] = {
         .choices = BATCH_NORMS,
         .help = "local: statistics of a worker's own images; synchronised: of all workers' images"),
     ORCH_PARAM(struct scaling_params, warmup_steps, ORCH_INT, .label = "warmup steps", .def = "5",
-               .min = "0", .unit = "steps", .help = "first steps that are not timed"),
+               .min = "0", .unit = "steps", .help = "first steps that are not timed; at most half"),
     ORCH_PARAM(struct scaling_params, untimed_epochs, ORCH_INT, .label = "untimed epochs",
                .def = "0", .min = "0", .unit = "epochs", .help = "first epochs that are not timed"),
     ORCH_PARAM(struct scaling_params, out_of_memory, ORCH_ENUM, .label = "out of memory",

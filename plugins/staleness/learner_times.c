@@ -29,9 +29,10 @@ static bool parse_moments(const char *text, int learner, GArray *out, GError **e
         if (!**word)
             continue;
         if (*end || moment_ns <= last_ns || out->len == MOMENTS_MOST) {
-            orch_error_set(
-                error, ORCH_ERROR_RECIPE, "write ascending seconds, for example \"1 2 3 4\"",
-                "times of learner %d: '%s' cannot follow the text before it", learner + 1, *word);
+            orch_error_set(error, ORCH_ERROR_RECIPE,
+                           "write at most 10000 ascending seconds up to 1000000: \"1 2 3 4\"",
+                           "times of learner %d: '%s' cannot follow the text before it",
+                           learner + 1, *word);
             return false;
         }
         const int64_t duration_ns = moment_ns - last_ns;

@@ -27,8 +27,8 @@ static const struct orch_param PARAMS[] = {
           .help = "who adds: processor threads (cpu_), or GPU threads: one, one block of 256, one "
                   "for each element, or a grid-stride loop"),
     PARAM(memory, ORCH_ENUM, .label = "memory", .def = "pageable", .choices = VECADD_MEMORIES,
-          .help = "gpu scenarios: copies from pageable or pinned memory, or managed memory, with "
-                  "prefetch or advice"),
+          .help = "gpu scenarios: copies from pageable or pinned memory, or managed memory, "
+                  "also with prefetch or advice"),
     PARAM(millions, ORCH_INT, .label = "millions", .def = "1", .min = "1", .max = "100000",
           .unit = "million", .help = "elements of each array"),
     PARAM(elements, ORCH_INT, .label = "elements", .def = "0", .min = "0", .max = "100000000000",
@@ -40,7 +40,7 @@ static const struct orch_param PARAMS[] = {
     PARAM(min_time, ORCH_DURATION, .label = "shortest time of sampling", .def = "0.5s", .min = "0",
           .help = "shortest time of sampling"),
     PARAM(time_limit, ORCH_DURATION, .label = "time limit", .def = "5s", .min = "0",
-          .help = "longest time of sampling"),
+          .help = "longest time of sampling; at least 3 samples"),
     PARAM(settled, ORCH_REAL, .label = "settled interval", .def = "0.02", .min = "0.0001",
           .max = "1",
           .help = "sampling ends when the 95 % interval of the median is this share of the median"),
