@@ -29,8 +29,7 @@ static const struct orch_param PARAMS[] = {
                .help = "synchronous: one update from the mean of a gradient of each learner"),
     ORCH_PARAM(struct asyncsgd_params, lr_rule, ORCH_ENUM, .label = "learning rate rule",
                .def = "constant", .choices = LR_RULES,
-               .help =
-                   "by_staleness: learning rate / staleness of the gradient (Zhang et al. 2016)"),
+               .help = "by_staleness: learning rate / max(1, staleness) (Zhang et al. 2016)"),
     ORCH_PARAM(struct asyncsgd_params, slowdown, ORCH_LIST | ORCH_REAL, .label = "slowdown",
                .def = "[]", .min = "1", .max = "1000",
                .help = "how many times as long each learner computes, e.g. [1, 2]; empty: all 1"),

@@ -30,7 +30,8 @@ static const struct orch_param PARAMS[] = {
                       .min = "0", .help = "mode full: freeze the layer groups below this number"),
     ORCH_TRAINING_ROW(struct detect_params, layer_rates, ORCH_LIST | ORCH_REAL,
                       .label = "layer rates", .def = "[]", .min = "0",
-                      .help = "factor of the learning rate for each layer group, e.g. [0.1, 1]"),
+                      .help =
+                          "learning rate factors of layer groups from the input on, e.g. [0.1, 1]"),
     ORCH_TRAINING_ROW(struct detect_params, dataset, ORCH_STRING, .label = "dataset",
                       .def = "fashion-scenes",
                       .help = "fashion-scenes, synthetic, voc2007, open-images, or a folder in the "

@@ -52,7 +52,7 @@ static const struct orch_param PARAMS[] = {
                  .help = "mode full: freeze the layer groups below this number"),
     TRAINING_ROW(layer_rates, ORCH_LIST | ORCH_REAL, .label = "layer rates", .def = "[]",
                  .min = "0",
-                 .help = "factor of the learning rate for each layer group, e.g. [0.1, 1]"),
+                 .help = "learning rate factors of layer groups from the input on, e.g. [0.1, 1]"),
     ORCH_TRAINING_DATA_PARAMS(struct sourcesel_params),
     ORCH_TRAINING_NET_PARAMS(struct sourcesel_params),
     ORCH_TRAINING_RUN_PARAMS(struct sourcesel_params),

@@ -17,10 +17,10 @@
         ORCH_TRAINING_ROW(owner, lr_end, ORCH_REAL, .label = "last learning rate", .def = "0",     \
                           .min = "0", .max = "1",                                                  \
                           .help = "schedules cosine and linear: share of lr at the end"),          \
-        ORCH_TRAINING_ROW(owner, layer_rates, ORCH_LIST | ORCH_REAL, .label = "layer rates",       \
-                          .def = "[]", .min = "0",                                                 \
-                          .help =                                                                  \
-                              "factor of the learning rate for each layer group, e.g. [0.1, 1]"),  \
+        ORCH_TRAINING_ROW(                                                                         \
+            owner, layer_rates, ORCH_LIST | ORCH_REAL, .label = "layer rates", .def = "[]",        \
+            .min = "0",                                                                            \
+            .help = "learning rate factors of layer groups from the input on, e.g. [0.1, 1]"),     \
         ORCH_TRAINING_ROW(owner, label_smoothing, ORCH_REAL, .label = "label smoothing",           \
                           .def = "0", .min = "0", .max = "0.99",                                   \
                           .help =                                                                  \
