@@ -166,7 +166,7 @@ bool orch_onnxrun_trainer_run(struct onnxrun_trial *t, GError **error)
     struct orch_torch_array outputs[ONNXRUN_OUTPUTS_MAX];
     bool ok = t->batch.rank == 4;
     if (!ok)
-        orch_error_set(error, ORCH_ERROR_RECIPE, "use 'reference'",
+        orch_error_set(error, ORCH_ERROR_RECIPE, "give 'onnx' without 'net' and 'weights'",
                        "network '%s' takes images, but '%s' has an input of %d axes", t->p->net,
                        t->file->path, t->batch.rank);
     ok = ok && open_model(t, &trainer, error) && counts_fit(t, &trainer, error);
