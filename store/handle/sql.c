@@ -18,9 +18,9 @@ struct message_hint {
 
 static const struct message_hint MESSAGE_HINTS[] = {
     {SQLITE_NOTADB, "it is not a database",
-     "choose another file with --db; if it was a store, 'orch db repair' recovers its runs"},
+     "choose another file with --db; if it was a store, 'orch db repair' recovers what it can"},
     {SQLITE_CORRUPT, "the file is damaged or truncated",
-     "'orch db repair' recovers the runs into a new store"},
+     "'orch db repair' recovers what it can into a new store"},
     {SQLITE_FULL, "the disk is full", "free some space"},
     {SQLITE_READONLY, "the file or its folder is read-only",
      "check the permissions of the file and of its folder"},
