@@ -98,10 +98,10 @@ static bool write_python(const struct writing *w, GError **error)
         python, hashed ? " --require-hashes" : "");
     bool ok = !pinned->len || write_file(w, "requirements.txt", how, text, error);
     g_autofree char *other = joined(w->out->unhashed);
-    ok = ok && (!w->out->unhashed->len ||
-                write_file(w, "requirements-other.txt",
-                           "no package index has these: install them from where they came", other,
-                           error));
+    ok = ok &&
+         (!w->out->unhashed->len ||
+          write_file(w, "requirements-other.txt",
+                     "found on no package index: install them from where they came", other, error));
     if (!hashed)
         for (guint i = 0; i < pinned->len; i++)
             g_ptr_array_add(w->out->unhashed, g_strdup(pinned->pdata[i]));

@@ -106,11 +106,11 @@ static bool run_words(const struct orch_experiment *experiment, const char *cons
         return false;
     bool ok = end.status == 0;
     g_autofree char *complaint = orch_subprocess_complaint(end.err, 3);
-    if (!ok)
-        orch_error_set(error, ORCH_ERROR_PLUGIN, WAYS_OUT[made->kind],
-                       "environment '%s' of experiment '%s' cannot be made: %s: %s", made->text,
-                       experiment->name, argv[0],
-                       complaint ? complaint : "the program gave no reason");
+    if (!ok) /* 'python3 -m venv' fails where a package lacks; other programs are there */
+        orch_error_set(
+            error, ORCH_ERROR_PLUGIN, strcmp(argv[0], "python3") == 0 ? WAYS_OUT[made->kind] : NULL,
+            "environment '%s' of experiment '%s' cannot be made: %s: %s", made->text,
+            experiment->name, argv[0], complaint ? complaint : "the program gave no reason");
     orch_subprocess_end_clear(&end);
     return ok;
 }

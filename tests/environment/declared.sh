@@ -54,6 +54,7 @@ says "nothing to run"
 echo broken >uv.lock
 fails 4 orch run r.recipe
 says "environment 'uv.lock' of experiment 'mine' cannot be made: uv: error: no such package"
+says_not 'pip install uv'
 same "$(ls "$XDG_CACHE_HOME/orch/environments" | grep -cv lock)" 2
 rm pyproject.toml
 fails 4 orch run r.recipe
