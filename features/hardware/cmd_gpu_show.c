@@ -123,7 +123,7 @@ static void add_peaks(struct orch_table *table, const struct orch_gpu_spec *spec
 static void add_prices(struct orch_table *table, const struct gpu_facts *facts)
 {
     if (!facts->price) {
-        fact(table, "price", json_null(), "not known: give it with --price");
+        fact(table, "price", json_null(), "not known: 'orch predict --price' takes one");
         return;
     }
     g_autofree char *text = orch_price_text(facts->price, false);
