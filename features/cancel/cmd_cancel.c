@@ -95,7 +95,7 @@ static void print_result(struct orch_cli *cli, const struct orch_executor *execu
         orch_cli_info(cli, "cancelled %u trial%s; %s", away, orch_plural(away),
                       executor->after_cancel);
     if (!cli->json && (here || !away))
-        orch_cli_info(cli, "cancelled %u trial%s; the results so far are stored", here,
+        orch_cli_info(cli, "cancelled %u trial%s; 'orch run' stores the results so far", here,
                       orch_plural(here));
 }
 
