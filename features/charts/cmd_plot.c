@@ -35,7 +35,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct plot_options, plot.facet, TEXT, "facet", .value = "NAME",
                 .help = "one panel for each value of this parameter"),
     ORCH_OPTION(struct plot_options, kind, TEXT, "kind", .letter = 'k', .value = "KIND",
-                .help = "line, scatter, bar, box, histogram or heat"),
+                .help = "line, scatter, bar, box, histogram or heat (default: by the x axis)"),
     ORCH_OPTION(struct plot_options, z, TEXT, "z", .letter = 'z', .value = "VALUE",
                 .help = "with --kind heat: the value shown as colour"),
     ORCH_OPTION(struct plot_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",

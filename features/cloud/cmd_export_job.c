@@ -105,8 +105,8 @@ const struct orch_command ORCH_COMMAND_EXPORT_JOB = {
              "memory of the recipe's 'resources'. Without --time, the time limit comes from the "
              "recipe, else from the stored run or the forecast.\n"
              "\n"
-             "The document is checked against the rules that the platform publishes. See 'orch "
-             "help cloud'.",
+             "The document is checked against the rules that the platform publishes. '--role "
+             "sagemaker=NAME' is for SageMaker only. See 'orch help cloud'.",
     .examples =
         "  orch export job r.recipe --trial 3 --to slurm -o job.sh && sbatch job.sh\n"
         "  orch export job r.recipe train -s lr=0.1 --to k8s --image me/orch --results claim\n"
