@@ -62,7 +62,7 @@ static bool has_folder(const struct orch_bisect_trial *trial, const struct orch_
 {
     if (g_file_test(trial->place.workspace->folder, G_FILE_TEST_IS_DIR))
         return true;
-    orch_error_set(error, ORCH_ERROR_RECIPE, "run the command in a folder that both commits have",
+    orch_error_set(error, ORCH_ERROR_RECIPE, "run the command in a folder that GOOD and BAD have",
                    "commit %.8s has no folder '%s'", commit->commit,
                    orch_path_below(job->wish.folder, job->base->root));
     return false;

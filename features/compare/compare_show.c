@@ -248,7 +248,7 @@ static void print_libraries(struct orch_cli *cli, const struct orch_comparison *
         if (older[i])
             orch_cli_info(cli,
                           "times leave out %u run%s of side %c, made with another version of "
-                          "LibTorch or PyTorch",
+                          "LibTorch or PyTorch than its newest run",
                           older[i], orch_plural(older[i]), 'A' + i);
 }
 
