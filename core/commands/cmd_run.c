@@ -108,7 +108,7 @@ static const struct orch_option OPTIONS[] = {
                 .help = "where trials run (default: local); others: 'orch help run'",
                 .is_of_trial = true),
     ORCH_OPTION(struct orch_execute_options, jobs, COUNT, "jobs", .letter = 'j', .value = "N",
-                .help = "run N trials at once (default: one per GPU, else 1)"),
+                .help = "run N trials at once (default: one per GPU, else the recipe's jobs or 1)"),
     ORCH_OPTION(struct orch_execute_options, gpus, TEXT, "gpus", .value = "LIST",
                 .help = "use only these GPUs: 0,1"),
     ORCH_OPTION(struct orch_execute_options, oversubscribe, FLAG, "oversubscribe",

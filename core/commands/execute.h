@@ -38,8 +38,8 @@ json_t *orch_execute_alerts(const struct orch_execute_options *options, GError *
     "run in a copy of the files as they were at the start. With --live the trials use the edited " \
     "files; with --frozen all trials run in a copy."
 #define ORCH_KEEP_GOING_ABOUT                                                                      \
-    "If the first three trials of an experiment fail in the same way, orch asks whether to go "    \
-    "on; without a terminal it stops the experiment. --keep-going runs all trials."
+    "If the first three trials of an experiment fail in the same way within 30 s each, orch asks " \
+    "whether to go on; without a terminal it stops the experiment. --keep-going runs all trials."
 #define ORCH_BUDGET_HELP "limit the total cost to AMOUNT (5usd, or 2h of device time)"
 #define ORCH_DEADLINE_HELP "end by WHEN (18:00, 2h, or a date and time)"
 #define ORCH_PRICE_HELP "price of a device hour (default: the price of this machine's GPU)"
@@ -47,7 +47,7 @@ json_t *orch_execute_alerts(const struct orch_execute_options *options, GError *
     "With --budget or --deadline a trial starts only if it is forecast to end within the limit. "  \
     "When the limit is reached, running trials are cancelled and the exit status is 6; the same "  \
     "command continues later. A budget counts only the trials of this command. Device time is "    \
-    "hours x GPUs."
+    "hours x GPUs; a trial without GPUs counts as one GPU."
 
 /** Runs the recipe with progress on stderr, and prints the answers of its report to stdout. Returns
  * the exit status, or -1 with an error. */

@@ -169,7 +169,7 @@ char *orch_cli_how_to_go_on(const struct orch_cli *cli, const struct orch_plan *
         return g_strdup("With --force the same command makes every run again.");
     g_autofree char *words = orch_cli_recipe_words(cli, variant);
     g_autofree char *left = experiments_left(plan);
-    return g_strdup_printf("To run only what is left: 'orch run %s%s --force'.", words, left);
+    return g_strdup_printf("To run unfinished experiments: 'orch run %s%s --force'.", words, left);
 }
 
 json_t *orch_cli_limits_json(const struct orch_limits *limits, const struct orch_totals *totals,

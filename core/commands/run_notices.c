@@ -299,7 +299,7 @@ static void print_silent(struct orch_cli *cli, const struct run_notices *notices
         notices->hears_stderr
             ? g_strdup("")
             : g_strdup_printf("\n  hint: standard error is not read%s: --metrics-from both, or "
-                              "'metrics_on: both' in a recipe, reads it",
+                              "'metrics_on: both' in a recipe or NAME.plugin, reads it",
                               unheard);
     orch_cli_warn(cli,
                   "%u trial%s ended well and recorded no metric (%s)\n  hint: 'orch help "

@@ -46,7 +46,7 @@ static bool is_private(const char *path, GError **error)
         return errno == ENOENT;
     if (S_ISREG(info.st_mode) && info.st_uid == geteuid() && !(info.st_mode & (S_IWGRP | S_IWOTH)))
         return true;
-    g_autofree char *hint = g_strdup_printf("read it, then run 'chmod 600 %s'", path);
+    g_autofree char *hint = g_strdup_printf("read it, then run 'chmod 600 %s', or delete it", path);
     orch_error_set(error, ORCH_ERROR_IO, hint,
                    "'%s' is not used, because it must be owned by you and writable by nobody else",
                    path);

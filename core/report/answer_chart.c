@@ -250,9 +250,9 @@ static void append_ends(GString *out, const struct orch_answer_line *line,
     const bool is_equal = first->y == last->y, is_change = is_beyond_noise(first, last, 1);
     if (is_equal) {
         g_autofree char *from = place_of(x, first->x), *to = place_of(x, last->x);
-        g_string_append(out, "stays at ");
+        g_string_append(out, "is ");
         append_point(out, first, y);
-        g_string_append_printf(out, " from %s %s to %s", x->name, from, to);
+        g_string_append_printf(out, " both at %s %s and at %s", x->name, from, to);
         return;
     }
     g_string_append(out, !is_change ? "is " : last->y > first->y ? "rises from " : "falls from ");

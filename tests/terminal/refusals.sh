@@ -25,7 +25,7 @@ interrupt $pid
 wait $pid
 same $? 130 'the exit status'
 err=$(cat "$SCRATCH/err1")
-says "To run only what is left: 'orch run long.recipe nap --force'"
+says "To run unfinished experiments: 'orch run long.recipe nap --force'"
 mkdir -p recipes
 sleeps recipes/deep 0.01
 sed -i 's/^recipe: .*/recipe: deep/' recipes/deep.recipe

@@ -192,8 +192,8 @@ class Trial:
 
     def should_stop(self):
         """True when a search stopped the trial ('orch help search'), or it was cancelled: save your work,
-        and return within the trial's grace period. After the first call, SIGTERM no longer ends a
-        program whose metrics are read from its output."""
+        and return within the trial's grace period. After the first call in the main thread, SIGTERM no
+        longer ends a program whose metrics are read from its output."""
         if (isinstance(self._link, (_Link, _Spool)) and not self._listens
                 and os.getpid() == self._pid):
             if (threading.current_thread() is threading.main_thread()
@@ -250,8 +250,8 @@ class Trial:
     def log(self, *what, step=None, level="info", **values):
         """Records metrics: `run.log(loss=0.3)`, `run.log({"train/loss": 0.3}, step=100)`. Without a step,
         each call is the next step, from 0. Nested dicts give `val.loss`. Numbers may be of NumPy or
-        PyTorch; a value that is not a number is left out with a warning. `run.log("restarted")` writes
-        a line to the run's log."""
+        PyTorch, also NaN; texts and other objects are left out with a warning. `run.log("restarted")`
+        writes a line to the run's log."""
         if what and isinstance(what[0], str):
             level = what[1] if len(what) > 1 else level
             self._tell("log", what[0], {"text": what[0], "level": str(level)})
@@ -1888,7 +1888,7 @@ _LAYOUTS_MAX = 16
 def export_ops(model, inputs, path, *, train=True, batch_axis=None):
     """Writes the operators of a PyTorch model with their shapes, types and parameters, for
     `orch predict --net FILE` and `orch net show FILE`. Nothing is computed, so a model that was made
-    with `torch.device("meta")` needs no memory. It needs PyTorch 1.13 or later.
+    with `torch.device("meta")` needs no memory. PyTorch 1.13 or later is needed.
 
     `inputs` is a tensor, a tuple of the model's arguments, or a dict of its named arguments, with the
     sizes of a step; only shapes and types are read. `path` ends in .jsonl. The model is exported in
