@@ -187,7 +187,7 @@ class Trial:
 
     @property
     def cancelled(self):
-        """True when the trial was cancelled: save your work, and return soon."""
+        """True when the trial should end: save your work, and return soon."""
         return _stop.is_set()
 
     def should_stop(self):
