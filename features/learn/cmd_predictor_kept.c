@@ -112,7 +112,7 @@ static const struct orch_option TRAIN_OPTIONS[] = {
     ORCH_OPTION(struct train_options, drop, LIST, "drop", .value = "COLUMN,...",
                 .help = "columns to ignore"),
     ORCH_OPTION(struct train_options, name, TEXT, "name", .letter = 'n', .value = "NAME",
-                .help = "name of the predictor"),
+                .help = "name of the predictor (default: the experiment's or the target's)"),
     ORCH_OPTION(struct train_options, untuned, FLAG, "untuned",
                 .help = "do not search hyperparameters"),
     ORCH_OPTION(struct train_options, seed, INT, "seed", .value = "N",

@@ -168,7 +168,7 @@ static void add_held(struct orch_section *section, const struct orch_learn_outco
     bool has_unit = o->unit && *o->unit;
     orch_section_note(section,
                       "each cell: RMSE%s%s%s, mean relative error, and share of rows within the 90 "
-                      "%% interval, on rows that model '%s' was not trained on",
+                      "%% interval, on rows that model '%s' was not trained on ('-': too few rows)",
                       has_unit ? " (" : "", has_unit ? o->unit : "", has_unit ? ")" : "",
                       o->held_model);
 }
@@ -281,7 +281,7 @@ static void add_layerwise(struct orch_section *section, const struct orch_layerw
         const struct orch_layerwise_row *row = o->rows->pdata[i];
         g_autofree char *layers =
             row->outside
-                ? g_strdup_printf("%d (%d of other sizes than measured)", row->layers, row->outside)
+                ? g_strdup_printf("%d (%d beyond the measured sizes)", row->layers, row->outside)
                 : g_strdup_printf("%d", row->layers);
         orch_table_add(table, row->net, NULL);
         orch_table_add(table, row->facts, NULL);

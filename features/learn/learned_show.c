@@ -12,7 +12,7 @@ static char *question_text(const struct orch_learned *learned, int k)
 {
     const char *column = orch_learned_question(learned, k).column;
     if (column && orch_learned_question(learned, k).has_one_group)
-        return g_strdup_printf("unseen %s (not tested: all rows have the same one)", column);
+        return g_strdup_printf("unseen %s (not tested: the error is that of other rows)", column);
     if (column && orch_feature_is_gpu_count(column))
         return g_strdup_printf("more %s than measured", column);
     return column ? g_strdup_printf("unseen %s", column) : g_strdup("similar rows");

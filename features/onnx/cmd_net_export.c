@@ -208,7 +208,8 @@ const struct orch_command ORCH_COMMAND_NET_EXPORT = {
              "its name. The file's metadata contain the network, its input and classes, and a "
              "run's key and parameters.\n\n"
              "An existing FILE is replaced only when the new one is complete. The weights of a "
-             "model of more than 2 GiB are written to a second file, FILE.data.",
+             "model of more than 2 GiB are written to FILE.data. If the existing FILE uses that, "
+             "they are written to FILE.1.data, and FILE.data is removed.",
     .examples =
         "  orch net export @last --onnx model.onnx\n"
         "  orch net export resnet50 --weights resnet50.pth --onnx resnet50.onnx --opset 13\n"

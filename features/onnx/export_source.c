@@ -53,8 +53,10 @@ static char *path_of_weights(struct orch_store *store, const struct orch_whole_r
                        "'orch show RUN' lists the artifacts of the run",
                        "run %s has no weights (state %s)", key, whole->run->state);
     else if (!path)
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND, "export the run where it was made",
-                       "the weights of run %s are not on this machine", key);
+        orch_error_set(
+            error, ORCH_ERROR_NOT_FOUND,
+            "export the run where it was made, or get its weights: 'orch pull --artifacts all'",
+            "the weights of run %s are not on this machine", key);
     return path;
 }
 

@@ -74,7 +74,8 @@ static bool read_axes(struct onnx_graph *g, const Onnx__ValueInfoProto *info, st
     out->rank = w->w > 0 && w->c > 0 ? 4 : 0;
     if (out->rank)
         return true;
-    orch_error_set(error, ORCH_ERROR_RECIPE, "give the input size: --input CxHxW",
+    orch_error_set(error, ORCH_ERROR_RECIPE,
+                   "give the input size: --input CxHxW, or 'input: CxHxW' in a recipe",
                    "'%s': input '%s' has no shape", g->file, name);
     return false;
 }
@@ -128,7 +129,7 @@ static bool check_axes(const struct onnx_graph *g, const struct axes *a, int cha
         if (a->dims[i] < 1) {
             orch_error_set(
                 error, ORCH_ERROR_RECIPE,
-                a->rank > 3 ? "give the input size: --input CxHxW"
+                a->rank > 3 ? "give the input size: --input CxHxW, or 'input: CxHxW' in a recipe"
                             : "give the input size: --input CxLENGTHx1 (C is 1 for tokens)",
                 "'%s': input '%s' has no fixed %s", g->file, name, axis_word(a, channel, i));
             return false;

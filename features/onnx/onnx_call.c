@@ -43,8 +43,8 @@ bool orch_onnx_shape_error(const struct onnx_call *c, const struct onnx_value *v
     bool has_graphs = g_strv_contains(WITH_SUBGRAPHS, v->guess);
     g_autofree char *hint = g_strdup_printf(
         has_graphs ? "export the model without operator '%s', whose inner graphs orch does not read"
-                   : "orch does not know operator '%s': write the shapes into the file with "
-                     "onnx.shape_inference.infer_shapes",
+                   : "orch does not know the shape after operator '%s': write the shapes into the "
+                     "file with onnx.shape_inference.infer_shapes",
         v->guess);
     return fail_text(c, hint, text);
 }

@@ -32,7 +32,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct verify_options, is_full, FLAG, "full",
                 .help = "with a folder: include report items that fit models"),
     ORCH_OPTION(struct verify_options, jobs, COUNT, "jobs", .letter = 'j', .value = "N",
-                .help = "with a folder: packs verified at once"),
+                .help = "with a folder: packs verified at once (default: one per processor)"),
     ORCH_OPTION(struct verify_options, grades, TEXT, "grades", .value = "csv|gradescope",
                 .help = "propose points for each question, as CSV or for Gradescope"),
     ORCH_OPTION(struct verify_options, output, TEXT, "output", .letter = 'o', .value = "DIR",

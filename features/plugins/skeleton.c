@@ -132,7 +132,7 @@ static bool nothing_is_there(const GPtrArray *outputs, GError **error)
         const struct output *output = outputs->pdata[i];
         if (!g_file_test(output->path, G_FILE_TEST_EXISTS | G_FILE_TEST_IS_SYMLINK))
             continue;
-        orch_error_set(error, ORCH_ERROR_USAGE, "choose another name",
+        orch_error_set(error, ORCH_ERROR_USAGE, "choose another name or --dir",
                        "'%s' already exists, and was not overwritten", output->path);
         return false;
     }

@@ -20,7 +20,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct predict_options, time.precision, TEXT, "precision", .value = "NAME",
                 .help = "fp32, fp32-ieee, tf32, fp16, bf16, fp8, fp4, fp64 or auto"),
     ORCH_OPTION(struct predict_options, time.optimizer, TEXT, "optimizer", .value = "NAME",
-                .help = "sgd, momentum, adam or adamw"),
+                .help = "sgd, momentum (default), adam, adamw (transformers: default)"),
     ORCH_OPTION(struct predict_options, time.forward_only, FLAG, "forward-only",
                 .help = "inference: no backward pass"),
     ORCH_OPTION(struct predict_options, time.attention, TEXT, "attention", .value = "KIND",

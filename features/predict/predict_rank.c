@@ -203,9 +203,9 @@ static void print_table(struct orch_cli *cli, const struct predict_options *o,
     orch_cli_table_print_as(cli, table, "predictions", o->format);
     if (o->format)
         return;
-    printf(
-        "* no GPU that fits is both faster and cheaper. Tiers, most reliable first: measured, "
-        "fitted, same-step, same-chip, same-network, transferred, prior ('orch help predict').\n");
+    printf("* no GPU that fits is both faster and cheaper. Tiers, most reliable first: measured, "
+           "fitted, same-step, same-chip, same-network, transferred, prior ('orch help predict'). "
+           "GPUs without a similar measurement come last.\n");
     print_choice(q, ranking);
     orch_cli_time_assumptions_print(q);
     if (o->pareto)

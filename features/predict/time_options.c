@@ -386,10 +386,8 @@ static bool read_best(const struct time_options *o, struct orch_time_question *q
                                                  : NULL;
     q->wants_best = !why;
     if (why)
-        orch_error_set(
-            error, ORCH_ERROR_USAGE, why,
-            "option '--parallel': 'best' needs 2 to %d GPUs, among which it splits one batch",
-            BEST_MAX);
+        orch_error_set(error, ORCH_ERROR_USAGE, why,
+                       "option '--parallel': 'best' splits one batch among 2 to %d GPUs", BEST_MAX);
     return !why;
 }
 

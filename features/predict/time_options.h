@@ -45,7 +45,7 @@ struct time_options {
     TIME_OPTION("network", 0, "LINK", ORCH_OPT_TEXT, network,                                                 \
      "link between workers: ethernet10, infiniband-hdr, ..."),                  \
     TIME_OPTION("per-node", 0, "N", ORCH_OPT_TEXT, per_node,                                                  \
-     "workers in a node")
+     "workers in a node (--network links the nodes)")
 #define TIME_PRICE_OPTIONS(price, cloud, spot)                                                     \
     TIME_OPTION("price", 0, "USD", ORCH_OPT_TEXT, price, "price of a device hour"),                           \
     TIME_OPTION("cloud", 0, "NAME", ORCH_OPT_TEXT, cloud, "prices of this cloud: aws, azure, gcp, lambda, ..."), \

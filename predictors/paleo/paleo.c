@@ -48,7 +48,7 @@ static bool check_positive(const char *what, const char *name, double value, GEr
 {
     if (value > 0 && isfinite(value))
         return true;
-    orch_error_set(error, ORCH_ERROR_USAGE, "choose another device",
+    orch_error_set(error, ORCH_ERROR_USAGE, "give a number above 0, or another device or link",
                    "%s of '%s' is %g, expected a number above 0", what, name ? name : "", value);
     return false;
 }

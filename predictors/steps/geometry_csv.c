@@ -533,7 +533,7 @@ static const char *choose_name(char **names, const char *file, const char *net, 
     const char *near = net ? orch_suggest(net, known) : NULL;
     g_autofree char *hint = near  ? g_strdup_printf("did you mean '%s'?", near)
                             : net ? g_strdup_printf("it has the networks %s", list)
-                                  : g_strdup_printf("name one of them: %s", list);
+                                  : g_strdup_printf("name one (--net, --table-net): %s", list);
     if (net)
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint, "table '%s' has no network '%s'", file,
                        net);

@@ -789,7 +789,8 @@ static void test_pieces(void **state)
     input(m->graph, "x", "1 4");
     node(m->graph, "Add", "x lost", "y", "");
     output(m->graph, "y");
-    load_fails(m, "node 'Add_0' (Add) reads 'lost', which no node defines", "export the model again");
+    load_fails(m, "node 'Add_0' (Add) reads 'lost', which no node defines",
+               "export the model again");
     m = model_new();
     input(m->graph, "x", "1 4");
     weight(m->graph, "w", "1 4");
@@ -897,7 +898,7 @@ static void test_misfit_of_guess(void **state)
     node(m->graph, "Conv", "b w", "y", "");
     output(m->graph, "y");
     load_fails(m, "has 4 input channels, but its weights are for 3",
-               "orch does not know operator 'Foo': write the shapes into the file");
+               "orch does not know the shape after operator 'Foo': write the shapes into the file");
 }
 
 /* What runs graphs of its own has another hint, which helps. */

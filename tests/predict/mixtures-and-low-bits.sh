@@ -90,7 +90,7 @@ has 'dp=4'
 ok orch predict --gpu 2xV100 --net llama-3-8b --precision fp16 --parallel best
 has 'no '
 fails 2 orch predict --gpu H100 --net gpt2 --parallel best
-says 'needs 2 to 1024 GPUs'
+says 'one batch among 2 to 1024 GPUs'
 fails 2 orch predict --gpu 8xH100 --net gpt2 --parallel fsdp=4
 says "'fsdp=4' is for 4 devices, --gpu or --workers for 8"
 ok orch predict --gpu 8xH100 --net gpt2 --parallel fsdp=8
