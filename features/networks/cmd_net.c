@@ -82,7 +82,7 @@ static const struct orch_option SHOW_OPTIONS[] = {
     ORCH_OPTION(struct show_options, optimizer, TEXT, "optimizer", .value = "NAME",
                 .help = "sgd, momentum (default) or adam"),
     ORCH_OPTION(struct show_options, precision, TEXT, "precision", .value = "NAME",
-                .help = "of the activations: fp32 (default), fp16 or bf16"),
+                .help = "of activations and memory traffic: fp32 (default), fp16 or bf16"),
     ORCH_OPTION(struct show_options, format, TEXT, "format", .letter = 'f', .value = "NAME",
                 .help = "print text, tsv, csv, markdown or latex"),
     {0}};
