@@ -66,7 +66,8 @@ static const struct {
     {"does not exist", "there is no such repository", "'git remote -v' shows the address"},
     {"transport 'ext' not allowed", NULL, NULL},
     {"fsck error", "its results hold damaged objects, which were not taken",
-     "to start anew: git push REMOTE :refs/orch/results; then everybody runs 'orch push'"},
+     "to delete all results there: git push REMOTE :refs/orch/results; then everybody runs 'orch "
+     "push'"},
     {"No space left", "the disk is full", NULL},
 };
 
