@@ -175,7 +175,7 @@ const struct orch_command ORCH_COMMAND_STATUS = {
     .option_bytes = sizeof(struct status_options),
     .about =
         "Ahead: runs and notes that the remote lacks. Behind: runs that are only on the remote. "
-        "Slots: the CPUs and GPUs that running trials of all users occupy on this machine. Nothing "
+        "Slots: the CPUs and GPUs that running trials of all users occupy on this machine. No run "
         "is sent or fetched. If the remote cannot be reached, the exit status is 3.",
     .examples = "  orch status\n  orch status --offline",
     .run = run_status,
