@@ -174,7 +174,7 @@ struct repair_options {
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct repair_options, to, TEXT, "to", .value = "FILE",
-                .help = "the new store (default: results.db.repaired)"),
+                .help = "the new store (default: add '.repaired' to the name)"),
     {0}};
 
 /* ---- output -----------------------------------------------------------------------------------
