@@ -23,7 +23,7 @@ static const struct orch_command_part CANCEL = {
     .about = "\n"
              "\n"
              "'orch collect' records the cancelled trials of Slurm jobs. A trial that had not "
-             "begun has no run."};
+             "begun has no run, and Slurm also cancels the trials that depend on it."};
 
 static const struct orch_command_part *const PARTS[] = {&ORCH_PART_RUN_SLURM,
                                                         &ORCH_PART_SCORE_SLURM, &CANCEL, NULL};
