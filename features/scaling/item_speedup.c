@@ -186,7 +186,7 @@ static void add_notes(struct orch_section_context *a, const struct orch_speedup_
     if (any_quotient && single)
         orch_section_note(
             a->section,
-            "%u of the settings have no interval: they need two repeats, also with one worker",
+            "settings without an interval: %u. They need two repeats, also with one worker",
             single);
     if (any_quotient)
         orch_section_note(
@@ -199,8 +199,8 @@ static void add_notes(struct orch_section_context *a, const struct orch_speedup_
         orch_section_note(a->section, "a dash: these settings have no run with one worker");
     if (g->oversubscribed_count)
         orch_section_note(a->section,
-                          "%u trials are left out, because their workers have more threads than "
-                          "the machine. 'oversubscribed: true' in the item shows them",
+                          "trials left out: %u. Their workers have more threads than the "
+                          "machine; 'oversubscribed: true' in the item shows them",
                           g->oversubscribed_count);
 }
 

@@ -68,7 +68,7 @@ has 'communication: without the part that runs during computing; measured by the
 # one run each: no interval, and the report says so
 sed 's/repeat: 3/repeat: 1/' t.recipe >one.recipe
 ok orch report one.recipe --only 1
-has '3 of the settings have no interval'
+has 'settings without an interval: 3'
 # the base of 'shared' was measured beside other programs, two workers were not: no speedup
 disturb "id IN (SELECT run FROM param WHERE name='kind' AND value LIKE '%shared%') AND id IN (SELECT run FROM param WHERE name='workers' AND value='1')"
 ok orch report t.recipe --only 1

@@ -30,7 +30,7 @@ assert everything == [[1, 8, 1], [2, 4, 2], [4, 1, 8]], everything
 assert without == [[1, 8, 1], [2, 4, 2]], without
 P
 ok orch report t.recipe --only 1
-has '1 trials are left out, because their workers have more threads than the machine'
+has 'trials left out: 1. Their workers have more threads than the machine'
 ok orch report t.recipe --only 2
 has_not 'more threads than the machine'
 sed -i 's/oversubscribed: true/oversubscribed: maybe/' t.recipe
