@@ -158,7 +158,7 @@ static bool print_best(struct ending *end, const struct orch_plan *plan,
 }
 
 /* "5 trials were pruned, and 2 stopped trials resumed and ended; this saved about 3 min, 40 %
- * of the time (an estimate ...)" */
+ * of the time" */
 static void print_saved(struct ending *end, const struct orch_stop_effect *effect)
 {
     double saved_s = effect->whole_s - effect->stopped_s;

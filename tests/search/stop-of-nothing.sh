@@ -28,7 +28,7 @@ says 'the rule needs more than 9 values of a trial'
 search 'asha' 1 8 once
 says 'the search has only one trial'
 search 'hyperband' 2 8 once
-says "the rule 'stop' could stop no trial by its values of 'loss': bracket 3 needs trials with more than 1 values, but has one trial; bracket 2 needs trials with more than 3 values, but has one trial; bracket 1 needs trials with more than 9 values, but has no trial"
+says "the rule 'stop' could stop no trial by its values of 'loss': bracket 3 needs trials with more than 1 value, but has one trial; bracket 2 needs trials with more than 3 values, but has one trial; bracket 1 needs trials with more than 9 values, but has no trial"
 search 'hyperband' 16 8 once
 says "the rule 'stop' could stop no trial in some brackets by its values of 'loss': bracket 1 needs trials with more than 9 values, but has trials of at most 8 values"
 search 'median' 6 8 again

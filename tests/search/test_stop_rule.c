@@ -835,7 +835,7 @@ static void test_nothing(void **state)
          "bracket 1 needs trials with more than 9 values, but has trials of at most 9 values",
          false},
         {"hyperband", 2, 27, 27,
-         "bracket 3 needs trials with more than 1 values, but has one trial; bracket 2 needs "
+         "bracket 3 needs trials with more than 1 value, but has one trial; bracket 2 needs "
          "trials with more than 3 values, but has one trial; bracket 1 needs trials with more than "
          "9 values, but has no trial",
          false},

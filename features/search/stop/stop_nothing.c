@@ -90,8 +90,8 @@ static bool append_idle(const struct orch_stop_question *question, unsigned brac
     }
     if (trials > 1 && start < (double)longest)
         return false;
-    g_string_append_printf(out, "%sbracket %u needs trials with more than %.0f values, but has ",
-                           out->len ? "; " : "", bracket, start);
+    g_string_append_printf(out, "%sbracket %u needs trials with more than %.0f value%s, but has ",
+                           out->len ? "; " : "", bracket, start, start == 1 ? "" : "s");
     if (trials > 1)
         g_string_append_printf(out, "trials of at most %zu values", longest);
     else
