@@ -47,7 +47,7 @@ def parallel():
 def other_runs():
     """Runs with other parameters are in the store: their axes would only break the lines."""
     go("#/explore?y=val_loss")
-    until("lines", lambda: "a line each" in text("#explore-note"))
+    until("lines", lambda: "Each line is one of" in text("#explore-note"))
     expect("axes of the runs that have the result", axes(), ["lr", "opt", "width", "val_loss"])
     go(FIND + "&mode=scatter&x=lr&up=width")
     until("logarithmic as the values are spread", lambda: (one("#logx").is_selected(), one("#logy").is_selected()) == (True, False))

@@ -159,7 +159,7 @@ export async function show(root, page) {
     };
     said();
     const lacking = states.filter((s, i) => colour.at[i] === null).length;
-    put(note, `Each line is one of ${number(states.length)} runs, coloured by ${value('y')}.${lacking ? ` ${number(lacking)} runs do not have it and are grey.` : ''} Drag along an axis to select a range; click its name for a logarithmic axis.`);
+    put(note, `Each line is one of ${number(states.length)} runs, coloured by ${value('y')}.${lacking ? ` Grey: runs without it (${number(lacking)}).` : ''} Drag along an axis to select a range; click its name for a logarithmic axis.`);
   }
 
   /* The scale of the colours, and what the dashes mean. */

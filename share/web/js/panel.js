@@ -156,7 +156,7 @@ export class Panel {
         this.bands.some((a) => a.ended) ? ' A mean ends at the last step that all of its runs have reached.' : ''}${width > 1 ? ` Each point is of ${number(width)} steps.` : ''}`;
     }
     const all = this.drawn >= this.points;
-    return `${number(this.points)} points${this.isSampled ? ', of which these are a sample so far' : all ? ', all are drawn.' : `; ${number(this.drawn)} are drawn. Choose a range with the mouse to see all of its points.`}${
+    return `${number(this.points)} points${this.isSampled ? ', of which these are a sample so far' : all ? ', all are drawn.' : `; ${number(this.drawn)} are drawn. Choose a range with the mouse or the key + to see all of its points.`}${
       this.lacking ? ` ${this.lacking} run${this.lacking === 1 ? ' has' : 's have'} no such metric.` : ''}${this.o.clip && this.cut ? ` ${number(this.cut)} points lie outside the axis.` : ''}`;
   }
 }
