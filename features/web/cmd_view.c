@@ -23,7 +23,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct view_options, of, TEXT, "of", .value = "WHO",
                 .help = "use the view of this person (default: yours)"),
     ORCH_OPTION(struct view_options, instead_of, TEXT, "instead-of", .value = "ADDRESS",
-                .help = "save only if the view still has this address"),
+                .help = "save or remove only if the view still has this address"),
     {0}};
 
 static int list(struct orch_cli *cli, struct orch_store *store, GError **error)

@@ -169,7 +169,7 @@ static bool refuse_root(struct results_place *place, const char *why, const char
 bool orch_results_root(struct results_place *place, const git_oid *commit, git_oid *out,
                        bool *out_is_newer, GError **error)
 {
-    static const char *const start_anew = "to delete all results there: git push REMOTE "
+    static const char *const start_anew = "to delete all results: git push REMOTE "
                                           ":refs/orch/results; then everybody runs 'orch push'";
     git_commit *object = NULL;
     git_oid format;

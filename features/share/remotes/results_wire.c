@@ -66,8 +66,7 @@ static const struct {
     {"does not exist", "there is no such repository", "'git remote -v' shows the address"},
     {"transport 'ext' not allowed", NULL, NULL},
     {"fsck error", "its results hold damaged objects, which were not taken",
-     "to delete all results there: git push REMOTE :refs/orch/results; then everybody runs 'orch "
-     "push'"},
+     "to delete all results: git push REMOTE :refs/orch/results; then everybody runs 'orch push'"},
     {"No space left", "the disk is full", NULL},
 };
 
