@@ -186,7 +186,7 @@ const struct orch_command_part ORCH_PART_SCORE_SLURM = {
              "\n"
              "--slurm compares the forecast time and memory of Slurm jobs with what sacct reports. "
              "Column 'within' is the share of jobs inside the forecast: time in its 90 % interval, "
-             "memory below its 95 % quantile. Column 'within_request' is the share of jobs that "
+             "memory up to its 95 % quantile. Column 'within_request' is the share of jobs that "
              "used at most --time or --mem.",
     .examples = "  orch predictor score --slurm",
     .is_alone = true,
