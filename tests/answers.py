@@ -481,7 +481,7 @@ class Section:
         sets = [values for values in ([v for v in of if math.isfinite(v)] for of in sets) if values]
         if self.answer().startswith("Median of "):  # of many: the lowest and the highest
             medians = [float(numpy.median(values)) for values in sets]
-            for what, of, pattern in (("lowest median", min(medians), r"lowest (\S+)"), ("highest median", max(medians), r"highest (\S+)")):
+            for what, of, pattern in (("lowest median", min(medians), r"lowest of \d+ settings is (\S+)"), ("highest median", max(medians), r"highest is (\S+)")):
                 self.printed(what, re.search(pattern, self.answer()).group(1), of)
             return True
         for part, values in zip(self.answer().split(". "), sets):

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* More would no longer be read as a sentence: then the lowest and the highest are named. */
-enum { LISTED_MOST = 4 };
+enum { LISTED_MOST = 3 };
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
@@ -167,12 +167,9 @@ void orch_answer_entries_append_of(GString *out, const GArray *entries, const ch
             append_entry(out, entry_at(entries, i), unit);
         }
     } else {
-        g_string_append(out, "lowest ");
-        append_entry(out, low, unit);
-        g_string_append(out, is_long ? "; highest " : " and highest ");
-        append_entry(out, high, unit);
-        g_string_append(out, ", among ");
-        append_count(out, entries->len, noun);
+        append_count(g_string_append(out, "the lowest of "), entries->len, noun);
+        append_entry(g_string_append(out, " is "), low, unit);
+        append_entry(g_string_append(out, ". The highest is "), high, unit);
     }
 }
 

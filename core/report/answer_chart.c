@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROWS_LISTED_MOST = 6 };
+enum { ROWS_LISTED_MOST = 3 };
 #define PEAK_LEAST 0.01 /* of the value at the ends */
 
 static struct orch_answer_quantity quantity_of(const char *label)
@@ -202,22 +202,23 @@ static void append_place(GString *out, const struct orch_chart_point *p,
     g_string_append_printf(out, "%s at %s", g_strchomp(value->str), named);
 }
 
-/* ". The 95 % interval is 0.67 to 0.72 at k 30 and 0.65 to 0.7 at k 3000" */
+/* ". At k 30, the 95 % interval is 0.67 to 0.72. At k 3000, the 95 % interval is 0.65 to 0.7" */
 static void append_ranges(GString *out, const struct orch_chart_series *series,
                           const struct orch_answer_quantity *x)
 {
-    const struct orch_chart_point *first = orch_answer_point(series, 0), *last = last_of(series);
-    const struct orch_spread a = spread_of(first), b = spread_of(last);
-    if (!(a.low < a.high) || !(b.low < b.high))
-        return;
-    g_autofree char *from = orch_interval_format(a.low, a.high), *at = named_place(first, x),
-                    *to = orch_interval_format(b.low, b.high), *end = named_place(last, x);
-    g_string_append(out, ". The ");
-    if (a.form == ORCH_SPREAD_RUNS)
-        g_string_append_printf(out, "range of %zu repeats", a.stat.count);
-    else
-        g_string_append(out, "95 % interval");
-    g_string_append_printf(out, " is %s at %s and %s at %s", from, at, to, end);
+    const struct orch_chart_point *const ends[] = {orch_answer_point(series, 0), last_of(series)};
+    for (unsigned i = 0; i < G_N_ELEMENTS(ends); i++) {
+        const struct orch_spread spread = spread_of(ends[i]);
+        if (!(spread.low < spread.high))
+            continue;
+        g_autofree char *range = orch_interval_format(spread.low, spread.high),
+                        *at = named_place(ends[i], x);
+        if (spread.form == ORCH_SPREAD_RUNS)
+            g_string_append_printf(out, ". At %s, the %zu repeats range from %s", at,
+                                   spread.stat.count, range);
+        else
+            g_string_append_printf(out, ". At %s, the 95 %% interval is %s", at, range);
+    }
 }
 
 /* "rises from 0.69 at k 30 to 0.72 at k 300, then falls to 0.68 at k 3000" */
@@ -240,8 +241,8 @@ static void append_turn(GString *out, const struct orch_answer_line *line, const
         g_string_append(out, ", which differs from it by no more than noise");
 }
 
-/* "rises from 359 images/s at 1 worker to 513 images/s at 2 workers, which is 1.43 times the first
- * value" */
+/* "rises from 359 images/s at 1 worker to 513 images/s at 2 workers. The last value is 1.43 times
+ * the first" */
 static void append_ends(GString *out, const struct orch_answer_line *line,
                         const struct orch_answer_quantity *x, const struct orch_answer_quantity *y)
 {
@@ -262,11 +263,11 @@ static void append_ends(GString *out, const struct orch_answer_line *line,
     if (!is_change)
         g_string_append(out, ", which differ by no more than noise");
     else if (first->y > 0 && last->y > 0)
-        g_string_append_printf(out, ", which is %.3g times the first value", last->y / first->y);
+        g_string_append_printf(out, ". The last value is %.3g times the first", last->y / first->y);
 }
 
-/* What a line does from its first point to its last one: "rises from ... to ..., where the ideal is
- * 718 images/s" */
+/* What a line does from its first point to its last one: "rises from ... to .... The ideal at 2
+ * workers is 718 images/s" */
 static void append_change(GString *out, const struct orch_answer_line *line,
                           const struct orch_answer_quantity *x,
                           const struct orch_answer_quantity *y)
@@ -287,10 +288,11 @@ static void append_change(GString *out, const struct orch_answer_line *line,
     else
         append_ends(out, line, x, y);
     const double ideal = ideal_of(line);
-    g_autofree char *ideal_text = isfinite(ideal) ? orch_number_format(ideal) : NULL;
+    g_autofree char *ideal_text = isfinite(ideal) ? orch_number_format(ideal) : NULL,
+                    *end = named_place(last_of(line->series), x);
     if (ideal_text)
-        g_string_append_printf(out, "; the ideal is %s%s%s", ideal_text, y->unit ? " " : "",
-                               y->unit ? y->unit : "");
+        g_string_append_printf(out, ". The ideal at %s is %s%s%s", end, ideal_text,
+                               y->unit ? " " : "", y->unit ? y->unit : "");
     append_ranges(out, line->series, x);
 }
 

@@ -11,8 +11,7 @@
 #include <string.h>
 
 enum {
-    FEW_MOST = 6,
-    LISTED_MOST = 4,
+    LISTED_MOST = 3,
     VALUES_MOST = 3,
     VALUES_OF_ONE_MOST = 8,
     GROUPS_MOST = 4,
@@ -169,7 +168,7 @@ static void append_ends(GString *out, const struct said *s, const GPtrArray *cel
     if (!differ(s, first, last, 1))
         g_string_append(out, ", which differ by no more than noise");
     else if (from > 0 && to > 0)
-        g_string_append_printf(out, ", which is %.3g times the first value", to / from);
+        g_string_append_printf(out, ". The last value is %.3g times the first", to / from);
     for (int sign = -1; sign <= 1; sign += 2) {
         const struct orch_grid_cell *extreme = extreme_of(s, cells, sign);
         if (extreme == first || extreme == last ||
@@ -203,11 +202,10 @@ static void append_list(GString *out, const struct said *s, const GPtrArray *cel
 static void append_extremes(GString *out, const struct said *s, const GPtrArray *cells,
                             const GPtrArray *axes)
 {
-    g_string_append(out, "lowest ");
+    g_string_append_printf(out, "the lowest of %u settings is ", cells->len);
     append_cell(out, s, extreme_of(s, cells, -1), axes);
-    g_string_append(out, " and highest ");
+    g_string_append(out, ". The highest is ");
     append_cell(out, s, extreme_of(s, cells, 1), axes);
-    g_string_append_printf(out, ", among %u settings", cells->len);
 }
 
 /* The settings of a group that is called `name`, or of the whole table (""): "throughput, weak
@@ -215,16 +213,15 @@ static void append_extremes(GString *out, const struct said *s, const GPtrArray 
 static void append_settings(GString *out, const struct said *s, const GPtrArray *cells,
                             const GPtrArray *axes, const char *name)
 {
-    const guint listed_most = *name ? LISTED_MOST - 1 : LISTED_MOST;
     const bool is_equal = cells->len > 1 && are_equal(s, cells);
     const bool is_line = axes->len == 1 && cells->len > 1 && is_ordered(s, cells, axes->pdata[0]);
-    const bool has_ends = is_line && (cells->len > listed_most || cells->len == 2);
+    const bool has_ends = is_line && (cells->len > LISTED_MOST || cells->len == 2);
     g_string_append_printf(out, "%s%s%s: ", s->name, *name ? ", " : "", name);
     if (is_equal)
         append_equal(out, s, cells);
     else if (has_ends)
         append_ends(out, s, cells, axes);
-    else if (cells->len <= listed_most)
+    else if (cells->len <= LISTED_MOST)
         append_list(out, s, cells, axes);
     else
         append_extremes(out, s, cells, axes);
@@ -287,17 +284,6 @@ static bool append_groups(GString *out, const struct said *s, const GPtrArray *c
     return ok;
 }
 
-/* The settings of a table without columns, when a sentence about one value can name them all. */
-static bool append_few(GString *out, const struct said *s, const GPtrArray *cells,
-                       const GPtrArray *axes)
-{
-    if (cells->len > FEW_MOST || axes->len < 2 || s->grid->columns->len)
-        return false;
-    g_string_append_printf(out, "%s: ", s->name);
-    append_list(out, s, cells, axes);
-    return true;
-}
-
 /* ---- tables ---------------------------------------------------------------------------------- */
 
 static GPtrArray *cells_with_number(const struct said *s)
@@ -351,7 +337,7 @@ void orch_answer_of_grid(struct orch_section *section, const struct orch_trials 
             append_value(text, &s, cells->pdata[0]);
         } else if (cells->len <= LISTED_MOST || are_equal(&s, cells))
             append_settings(text, &s, cells, axes, "");
-        else if (append_few(text, &s, cells, axes) || append_groups(text, &s, cells, axes))
+        else if (append_groups(text, &s, cells, axes))
             most = count; /* the other values would make a second table */
         else
             append_settings(text, &s, cells, axes, "");

@@ -16,7 +16,7 @@
 /* Above this number bars cannot be distinguished, and only the table shows the values. */
 #define BARS_MOST 60
 /* Rows that a sentence names one by one. */
-#define ANSWER_ROWS_MOST 8
+#define ANSWER_ROWS_MOST 3
 
 /* Returns the indices (int) of the columns that a key names, or of all without the key. NULL when
  * a column does not exist; the section then says so. */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Curves whose parameters a sentence lists one by one. */
-enum { LISTED_MOST = 4 };
+enum { LISTED_MOST = 3 };
 
 static bool is_repeated(const struct orch_curve_set *set)
 {

@@ -19,7 +19,7 @@
 #define BATCH_MAX 1000000
 #define DEFAULT_GPU "paleo:K80"
 /* In a sentence: networks times PPPs, and networks at one PPP. */
-enum { EVERY_PPP_MOST = 4, LISTED_MOST = 6 };
+enum { EVERY_PPP_MOST = 4, LISTED_MOST = 3 };
 
 /* ---- options of the item --------------------------------------------------------------------- */
 
@@ -208,8 +208,8 @@ static void add_answer(const struct paleo_section *p)
                 {p->ratios[0], share, "%"},
                 {p->ratios[1], "the same with a multiply-add counted as 2 operations", "%"}};
     for (unsigned i = 0; i < G_N_ELEMENTS(said); i++)
-        orch_answer_entries_append_of(text, said[i].entries, said[i].name, said[i].unit, "network",
-                                      LISTED_MOST);
+        orch_answer_entries_append_of(text, said[i].entries, said[i].name, said[i].unit,
+                                      "prediction", LISTED_MOST);
     if (text->len)
         orch_section_answer(p->a->section, "%s", text->str);
 }

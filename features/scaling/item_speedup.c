@@ -305,7 +305,7 @@ static void add_limits(struct orch_section_context *a, const struct orch_speedup
 /* ---- the answer ------------------------------------------------------------------------------ */
 
 /* Groups of which a sentence has every column, and groups of which it has one. */
-enum { GROUPS_MOST = 4, LISTED_MOST = 6 };
+enum { GROUPS_MOST = 4, LISTED_MOST = 3 };
 
 /* The setting of a group with most workers; NULL: none has more than one. */
 static const struct orch_speedup_setting *most_workers(const struct orch_speedup_gathered *g,

@@ -247,7 +247,7 @@ static bool gather(struct tally *t, GArray *lines, GError **error)
     return true;
 }
 
-enum { LISTED_MOST = 6 };
+enum { LISTED_MOST = 3 };
 
 /* ". 1 of 16 runs did not reach it (copies 4)": a median hides it. Settings without a median are
  * said apart. */

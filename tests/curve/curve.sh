@@ -153,16 +153,19 @@ import json, sys
 sections = json.load(open(sys.argv[1]))["sections"]
 for section, start in zip(sections, ("4 of 4 curves could be fitted, with a mean error of ", "Error of the predicted curve: ", "Predicted time of resnet-cifar:20 to accuracy ")):
     assert section["blocks"][0]["kind"] == "answer" and section["blocks"][0]["text"].startswith(start), section["blocks"][0]
-# the line below it has the parameters of all four models
+# the line below it has the lowest and the highest of each parameter
 said, rows = next(b["text"] for b in sections[0]["blocks"] if b["kind"] == "text" and b["text"].startswith("parameter b0: ")), next(b["rows"] for b in sections[0]["blocks"] if "rows" in b)
+parts = said.split(". ")
 for k in range(3):
-    part = next(p for p in said.split(". ") if f"b{k}: " in p)
+    at = next(i for i, p in enumerate(parts) if f"b{k}: " in p)
+    part = parts[at]
     if part.endswith(" in each of 4 curves"):
         assert all(abs(float(part.split()[2]) - row[f"b{k}"]) < 1e-3 for row in rows), (part, rows)
         continue
-    assert all(f"for {row['network']} on {row['device']}" in part for row in rows), (part, rows)
-    numbers = [float(n) for n in __import__("re").findall(r"([-+.\de]+) for resnet", part)]
-    assert len(numbers) == 4 and all(abs(n - row[f"b{k}"]) <= 1e-3 * abs(n) + 1e-4 for n, row in zip(numbers, rows)), (part, rows)
+    assert "the lowest of 4 curves is " in part and parts[at + 1].startswith("The highest is "), parts
+    for part, n in zip(parts[at:], (min(row[f"b{k}"] for row in rows), max(row[f"b{k}"] for row in rows))):
+        number, of = part.split(" is ")[1].split(" for ")
+        assert abs(float(number) - n) <= 1e-3 * abs(n) + 1e-4 and of in [f"{row['network']} on {row['device']}" for row in rows], (part, rows)
 charts = [[b["chart"] for b in s["blocks"] if b.get("chart")] for s in sections]
 (fits,), (held,), (times,) = charts
 by_panel = {}
