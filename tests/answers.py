@@ -664,7 +664,7 @@ class Section:
         """A value against the one that the same runs had before, by seed."""
         axes, found = listed(self.spec["by"]), False
         texts = [re.fullmatch(r"(.*?): ([-\d.e+]+)\b.* before, ([-\d.e+]+)\b.* after\. Difference: .*?95 % interval ([-\d.e+]+) to ([-\d.e+]+)\), [a-z ]+\. "
-                              r"Test: paired t, (\d+) pairs of runs, p ([\d.<e-]+), corrected p .*", b["text"]) for b in self.blocks("text")]
+                              r"Test: paired t test of (\d+) pairs of runs, p ([\d.<e-]+), corrected p .*", b["text"]) for b in self.blocks("text")]
         for text in [t for t in texts if t]:
             chosen = [run for run in self.of if is_said(run, axes, text.group(1))]
             before, after = (self.seeds(chosen, self.spec[key]) for key in ("before", "value"))
@@ -701,7 +701,7 @@ class Section:
             self.printed(f"{found['of']}, mean", found["own"], float(numpy.median(values)) if "median" in text.split(". ")[0] else float(numpy.mean(values)))
             sides[found["of"]] = chosen
             against = re.search(r"Difference from (the baseline): ([-+][\d.e+-]+|0)[^(]*\(95 % interval ([-\d.e+]+) to ([-\d.e+]+)\), [a-z ]*more than noise\. "
-                                r"Test: (.*?), (\d+) (?:pairs of runs|and (\d+) repeats), p ([\d.<e-]+), corrected p ([\d.<e-]+)", found["rest"])
+                                r"Test: (.*?) test of (\d+) (?:pairs of runs|and (\d+) repeats), p ([\d.<e-]+), corrected p ([\d.<e-]+)", found["rest"])
             if "Difference from" not in text:
                 baseline = chosen
             if not against or baseline is None:

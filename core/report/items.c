@@ -390,7 +390,7 @@ char *orch_difference_text(const struct orch_difference *d, const char *better)
     g_autofree char *count = d->is_paired
                                  ? g_strdup_printf("%zu pairs of runs", d->count_a)
                                  : g_strdup_printf("%zu and %zu repeats", d->count_b, d->count_a);
-    return g_strdup_printf(" (95 %% interval %s), %s%s. Test: %s, %s, p %s, corrected p %s",
+    return g_strdup_printf(" (95 %% interval %s), %s%s. Test: %s test of %s, p %s, corrected p %s",
                            interval, way,
                            d->is_more_than_noise ? "more than noise" : "not more than noise",
                            orch_difference_test(d), count, p, corrected);

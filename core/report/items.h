@@ -65,8 +65,10 @@ void orch_section_note_direction(struct orch_section_context *a, const struct or
 void orch_section_note_mixed(struct orch_section_context *a, const struct orch_grid *grid);
 
 /** Describes a difference and its test, to stand behind the difference: " (95 % interval 0.01 to
- * 0.02), more than noise. Test: paired t, 3 pairs of runs, p 0.01, corrected p 0.02". `better` is
- * "min" or "max" to add the direction ("better by more than noise"), or NULL. The caller frees. */
+ * 0.02), more than noise. Test: paired t test of 3 pairs of runs, p 0.01, corrected p 0.02".
+ * `better` is "min" or "max" to add the direction ("better by more than noise"), or NULL. The
+ * caller frees.
+ */
 char *orch_difference_text(const struct orch_difference *d, const char *better);
 
 #endif

@@ -123,7 +123,7 @@ char *orch_family_method(const struct orch_family *f, size_t a, const struct orc
         return NULL;
     if (load->count < 3)
         return g_strdup_printf("from a %s, two-sided", test);
-    return g_strdup_printf(
-        "corrected for all %zu pairs of %zu settings (Bonferroni). The test is a %s, two-sided",
-        pairs_of(load), load->count, test);
+    return g_strdup_printf("corrected for all %zu pairs of %zu settings (Bonferroni: p times the "
+                           "number of pairs). The test is a %s, two-sided",
+                           pairs_of(load), load->count, test);
 }

@@ -181,7 +181,7 @@ static void append_named(GString *out, const struct orch_section_grid *g, const 
 }
 
 /* Of many settings of one verdict the one that is farthest from the baseline stands for all. */
-#define NAMED_MOST 3
+#define NAMED_MOST 2
 
 static void append_verdict(GString *out, const struct orch_section_grid *g,
                            const struct contrast *contrasts, size_t count, enum verdict verdict)
@@ -205,11 +205,11 @@ static void append_verdict(GString *out, const struct orch_section_grid *g,
         g_string_append_printf(out, ". %c%s: ", g_ascii_toupper(*words[verdict]),
                                words[verdict] + 1);
     for (guint i = 0; named->len <= NAMED_MOST && i < named->len; i++) {
-        g_string_append(out, orch_answer_joint(i, named->len, named->len > 2));
+        g_string_append(out, i ? "; and " : "");
         append_named(out, g, named->pdata[i]);
     }
     if (named->len > NAMED_MOST) {
-        g_string_append_printf(out, ". %u settings are %s; the farthest setting is ", named->len,
+        g_string_append_printf(out, ". %u settings are %s. The farthest setting is ", named->len,
                                words[verdict]);
         append_named(out, g, farthest);
     }

@@ -211,7 +211,7 @@ blocks = next(s for s in json.load(open(sys.argv[1]))["sections"] if s["title"] 
 said = re.fullmatch(r"Late, compared with same of the same runs\. k 2: from 2.5 to 54, by \+(\S+) \(95 % interval (\S+) to (\S+)\), more than noise", blocks[0]["text"])
 expected = 51.5, 51.5 - 3.182446 * (13 / 3 / 4) ** 0.5, 51.5 + 3.182446 * (13 / 3 / 4) ** 0.5
 assert said and all(abs(float(a) - b) < 0.06 for a, b in zip(said.groups(), expected)), (blocks[0], expected)
-assert any("Test: paired t, 4 pairs of runs, p " in b.get("text", "") for b in blocks[1:]), blocks
+assert any("Test: paired t test of 4 pairs of runs, p " in b.get("text", "") for b in blocks[1:]), blocks
 P
 # an interval without bounds is said: it is not an exact number
 cat >u.recipe <<'R'
