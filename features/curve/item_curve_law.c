@@ -207,8 +207,8 @@ static void add_law(struct orch_section *section, const struct orch_curve_set_la
     orch_section_note(
         section,
         "these terms are fitted to %d independent curve%s of %d network%s. For each parameter, "
-        "those features are "
-        "used that predict left-out networks best; '-' marks a feature that is not used%s",
+        "those features are used that predict left-out networks best. '-': a feature that is not "
+        "used%s",
         law->used, orch_plural(law->used), law->law->networks, orch_plural(law->law->networks),
         law->law->networks < 3 ? ". With fewer than 3 networks each parameter is a constant" : "");
     if (law->copies)
@@ -353,10 +353,10 @@ static void add_errors(struct orch_section *section, const GArray *held)
     orch_section_note(
         section,
         "b0 to b2 are predicted%s. Each error is the mean of |predicted - measured| / measured "
-        "from step %.0f on: of the predicted curve at each step ('predicted') and for means over "
-        "%d ranges of steps ('by ranges'), of the regression on layers and device ('layers + "
-        "GPU'), of the curve fitted to the network itself ('its own fit'), of %s ('nearest "
-        "network'), and of the mean of all fitted curves ('mean curve')",
+        "from step %.0f on. The columns of errors: 'predicted' compares the predicted curve at "
+        "each step. 'by ranges' compares its means over %d ranges of steps. 'layers + GPU' is the "
+        "regression on layers and device. 'its own fit' is fitted to the network itself. 'nearest "
+        "network' is the curve of %s. 'mean curve' is the mean of all fitted curves",
         h->predicted->count > 1 ? " (first stage)" : "", ceil(h->from_k), RANGES,
         h->nearest ? h->nearest : "the nearest network");
 }
