@@ -117,8 +117,9 @@ void orch_table_add_spread(struct orch_table *table, const struct orch_spread *s
                            unsigned done, unsigned planned)
 {
     g_autofree char *value = orch_spread_format(spread);
-    g_autofree char *text =
-        done < planned ? g_strdup_printf("%s n=%u/%u", value, done, planned) : g_strdup(value);
+    g_autofree char *text = done < planned
+                                ? g_strdup_printf("%s, %u of %u trials", value, done, planned)
+                                : g_strdup(value);
     orch_table_add(table, text,
                    isnan(spread->centre) ? json_null() : orch_json_finite(spread->centre));
     struct orch_table_cell *cell =

@@ -42,8 +42,8 @@ void orch_table_add_int(struct orch_table *table, int64_t value);
 /** Appends a user: the name in the table, the full text in JSON. NULL: unknown. */
 void orch_table_add_who(struct orch_table *table, const char *who);
 void orch_table_add_real(struct orch_table *table, double value); /* NaN: "-" */
-/** Appends a spread formatted by orch_spread_format, with " n=2/3" when fewer than `planned` runs
- * are done. */
+/** Appends a spread formatted by orch_spread_format, with ", 2 of 3 trials" when fewer than
+ * `planned` runs are done. */
 void orch_table_add_spread(struct orch_table *table, const struct orch_spread *spread,
                            unsigned done, unsigned planned);
 /** Appends an estimate with its standard error in brackets: "0.0120 (0.0003)"; without the error

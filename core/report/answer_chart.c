@@ -324,7 +324,7 @@ static void append_test(GString *out, const char *head, const struct orch_chart_
         d.mean.mid > 0 ? "+" : "", middle, interval, x->name, from, to, p);
     if (choices > 1)
         g_string_append_printf(
-            out, ", corrected for the choice of the turning point among %u points", choices);
+            out, " (corrected, because any of %u points could be the turning point)", choices);
 }
 
 static void append_tests(GString *out, const struct orch_answer_line *line,

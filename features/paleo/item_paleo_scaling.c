@@ -354,7 +354,7 @@ static char *rounded(double value)
     return g_strdup_printf(fabs(value) < 999.5 ? "%.3g" : "%.0f", value);
 }
 
-/* "measured with 1 worker: 968 images/s, so an epoch takes 51.6 s and costs 0.013 USD", and the
+/* "measured with 1 worker: 968 images/s. An epoch takes 51.6 s and costs 0.013 USD", and the
  * same with most workers */
 static void answer_series(const struct scaling_item *s, enum source source, GString *answer)
 {
@@ -366,7 +366,7 @@ static void answer_series(const struct scaling_item *s, enum source source, GStr
                         *time = rounded(quantity_of(s, EPOCH_S, source, i)),
                         *cost = rounded(quantity_of(s, COST_USD, source, i));
         g_string_append_printf(answer,
-                               "%s%s, %" G_GINT64_FORMAT " worker%s: %s images/s, so an "
+                               "%s%s, %" G_GINT64_FORMAT " worker%s: %s images/s. An "
                                "epoch takes %s s",
                                answer->len ? ". " : "", SERIES[source].name, s->workers[i],
                                orch_plural(s->workers[i]), rate, time);
