@@ -414,8 +414,8 @@ static void draw_times(struct orch_section *section, const struct answer *a)
     orch_section_chart(section, chart);
 }
 
-/* "time of resnet50 to accuracy 0.92, 2 parameter servers: 5.2h with 1 worker, least 54min with 12
- * workers; ..." */
+/* "predicted time of resnet50 to accuracy 0.92, with 2 parameter servers: 5.2h with 1 worker. The
+ * shortest time is 54min with 12 workers. With ..." */
 static void add_answer(struct orch_section *section, const struct answer *a)
 {
     g_autoptr(GString) text = g_string_new(NULL);
@@ -429,7 +429,7 @@ static void add_answer(struct orch_section *section, const struct answer *a)
                                p ? ". With " : "", (int)a->servers[p], orch_plural(a->servers[p]),
                                first, (int)a->workers[0], orch_plural(a->workers[0]));
         if (least)
-            g_string_append_printf(text, "; the shortest time is %s with %d worker%s%s", best,
+            g_string_append_printf(text, ". The shortest time is %s with %d worker%s%s", best,
                                    (int)a->workers[least], orch_plural(a->workers[least]),
                                    (double)a->workers[least] > most_measured(a) ? " (extrapolated)"
                                                                                 : "");
@@ -447,9 +447,10 @@ static void add_epochs(struct orch_section *section, const struct answer *a)
                           "predicted curve and the runs of %s reach",
                           a->asked, a->accuracy, a->net->name);
     orch_section_note(section,
-                      "%s has accuracy %g when its loss is %.4g (isotonic regression on %zu points "
-                      "of %d independent curves of %d networks). The predicted curve reaches this "
-                      "loss after %.0f steps, which are %.2f epochs of %.0f images",
+                      "%s has accuracy %g when its loss is %.4g. This relation is an isotonic "
+                      "regression on %zu points of %d independent curves of %d networks. The "
+                      "predicted curve reaches this loss after %.0f steps (%.2f epochs of %.0f "
+                      "images)",
                       a->net->name, a->accuracy, a->loss, a->bridge->count,
                       orch_curve_set_independent(a->set), (int)a->set->nets->len,
                       ceil(a->epochs * a->like->steps_per_epoch), a->epochs, a->like->images);

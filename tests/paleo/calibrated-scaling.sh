@@ -38,7 +38,7 @@ assert abs(forecast[0] / 20 - 1) < 1e-3 and 36 < forecast[1] < 40, forecast
 assert abs(errors[0]) < 0.1 and abs(errors[1] - 100 * (forecast[1] / 36 - 1)) < 1e-6, errors
 shown = float(re.search(r"Error of the throughput that PALEO predicts:? (-?[\d.]+)", text)[1])
 assert abs(shown / errors[1] - 1) < 1e-2 and "ean of the absolute" not in text, (shown, errors)  # of one error there is no mean
-ppp = float(re.search(r"is ([\d.]+) in computing", text)[1])
+ppp = float(re.search(r"reach: ([\d.]+) in computing", text)[1])
 assert 0 < ppp < 1, ppp
 P
 ok orch report t.recipe
