@@ -72,7 +72,8 @@ char *orch_disturbed_text(guint left_out, guint kept, const char *option)
     GString *text = g_string_new(NULL);
     if (left_out)
         g_string_append_printf(
-            text, "%u run%s left out: other programs used over %g %% of the CPUs meanwhile%s%s%s",
+            text,
+            "%u run%s left out, because other programs used over %g %% of the CPUs meanwhile%s%s%s",
             left_out, left_out == 1 ? " is" : "s are", 100 * ORCH_FOREIGN_CPU_MAX,
             option ? " (" : "", option ? option : "", option ? " counts them too)" : "");
     if (kept)

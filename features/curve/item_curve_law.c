@@ -219,8 +219,9 @@ static void add_law(struct orch_section *section, const struct orch_curve_set_la
             law->copies == 1 ? "is" : "are");
     orch_section_note(
         section,
-        "in brackets: the standard error, with each network as one observation. The left-out error "
-        "is the error for networks that were used neither to choose features nor to fit");
+        "in brackets: the standard error, with each network as one observation. Scale 'ln': the "
+        "terms add up to the natural logarithm of the parameter. The left-out error is the error "
+        "for networks that were used neither to choose features nor to fit");
     add_few_networks(section, law);
     add_conditions(section, law);
     if (law->passed)

@@ -409,7 +409,7 @@ static void draw_times(struct orch_section *section, const struct answer *a)
     if (last < HUGE_VAL)
         chart->note =
             g_strdup_printf("grey and dotted: extrapolated, because with more than %g workers each "
-                            "has fewer than %g images, the smallest measured batch",
+                            "worker has fewer than %g images, the smallest measured batch",
                             most_measured(a), a->shares[a->share_count - 1].batch);
     orch_section_chart(section, chart);
 }

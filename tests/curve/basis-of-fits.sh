@@ -79,7 +79,7 @@ for servers in "24":
     role, drawn = lines[servers + " parameter servers"]
     other, beyond = lines[servers + " parameter servers, extrapolated"]
     assert drawn == [1, 2, 4] and beyond == [4, 8, 16] and role != other, lines
-assert "with more than 4 workers each has fewer than 16 images, the smallest measured batch" in chart["note"], chart["note"]
+assert "with more than 4 workers each worker has fewer than 16 images, the smallest measured batch" in chart["note"], chart["note"]
 rows = next(b["rows"] for b in section["blocks"] if b["kind"] == "table")
 assert [r["extrapolated"] for r in rows] == ["no", "no", "no", "yes", "yes"], rows
 P
