@@ -311,8 +311,8 @@ static void add_method(const struct scaling_item *s)
     const bool is_own =
         g_str_has_prefix(orch_json_text(s->a->item->spec, "gpu", "paleo:"), "paleo:");
     orch_section_note(s->a->section,
-                      "predicted: by PALEO for %s %s (%g GFLOP/s, %.4g GiB/s). The prediction "
-                      "is for %s, %s scaling, batch %" G_GINT64_FORMAT
+                      "predicted: by PALEO for %s %s (%g GFLOP/s, %.4g GiB/s). PALEO's "
+                      "prediction is for %s, %s scaling, batch %" G_GINT64_FORMAT
                       " and the link %s (%g Gbit/s). PPP is the share of the peak that programs "
                       "reach: %g in computing and %g in communication",
                       is_own ? "PALEO's device" : "one", o->device.name, o->device.peak_gflops,
