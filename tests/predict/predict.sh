@@ -102,7 +102,7 @@ same "$(json 'steps.#') $(json steps.2.workers)" '3 4'
 ok orch paleo --net alexnet --workers 1,4 --parallel model --split features.10
 has 'one by one'
 fails 2 orch paleo --net alexnet --workers 2 --parallel model
-says 'needs '--split''
+says "needs '--split'"
 fails 2 orch paleo --net alexnet --workers 16 --parallel hybrid --split classifier.1
 says 'up to 8 workers'
 ok orch paleo --net vgg16 --algorithm fft
