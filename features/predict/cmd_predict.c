@@ -28,7 +28,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct predict_options, time.compiled, FLAG, "compile",
                 .help = "transformer under torch.compile"),
     ORCH_OPTION(struct predict_options, time.loss, TEXT, "loss", .value = "KIND",
-                .help = "a language model's loss: plain (cross_entropy) or fused"),
+                .help = "loss of a language model: plain, or fused (less memory)"),
     ORCH_OPTION(struct predict_options, time.checkpointing, FLAG, "checkpointing",
                 .help = "compute activations again: less memory, more time"),
     ORCH_OPTION(struct predict_options, time.trainable, TEXT, "trainable", .value = "SHARE|BLOCKS",

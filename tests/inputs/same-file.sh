@@ -18,7 +18,7 @@ said() { grep -c 'was written by more than one trial' <<<"$err"; }
 ok orch try -x n=1,2,3 --name seq -- python3 w.py same '{n}'
 same "$(said)" 1
 says "'out/model.pt' was written"
-says '--frozen'
+says 'use {trial_dir} or a parameter in its name'
 rm -r out
 ok orch try -x n=1,2,3 --name own -- python3 w.py own '{n}'
 same "$(said)" 0

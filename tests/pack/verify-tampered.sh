@@ -14,8 +14,8 @@ ok orch verify same.orch
 retar w/r.orch said.orch '
 text = get("report.json")[1]; at = text.index(b"0.9015"); put("report.json", text[:at] + b"0.9815" + text[at + 6:]); relist()'
 fails 7 orch verify said.orch
-has 'says Final: 0.8115 (2 repeats: 0.8110 to 0.8120) for learning rate 0.01, tune; 0.9815 (0.9010 to 0.9020) for learning rate 0.'
-has 'its rows give Final: 0.8115 (2 repeats: 0.8110 to 0.8120) for learning rate 0.01, tune; 0.9015 (0.9010 to 0.9020) for learning rate 0.'
+has 'says Final, tune: from 0.8115 (2 repeats: 0.8110 to 0.8120) for learning rate 0.01 to 0.9815 (0.9010 to 0.9020) for learning '
+has 'its rows give Final, tune: from 0.8115 (2 repeats: 0.8110 to 0.8120) for learning rate 0.01 to 0.9015 (0.9010 to 0.9020) for learning '
 retar w/r.orch number.orch '
 text = get("report.json")[1]; at = text.index(b"0.9015", text.index(b"\"cells\"")); put("report.json", text[:at] + b"0.9815" + text[at + 6:]); relist()'
 fails 7 orch verify number.orch

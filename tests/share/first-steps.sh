@@ -18,7 +18,7 @@ fails 2 orch sync
 says "'orch pull' gets"
 says "'orch push' sends"
 fails 2 orch merge x.db
-says "'orch db merge FILE'"
+says 'orch db merge FILE'
 fails 2 orch share
 says "--share"
 fails 2 orch ledger
@@ -56,7 +56,7 @@ says_not 'what leaves'
 ok orch export --bundle mine.orch
 fails 3 orch pull ./mine.orch
 says 'is a file'
-says "'orch db merge FILE'"
+says 'orch db merge FILE'
 fails 3 orch push ./mine.orch
 says 'is a file'
 fails 3 orch db merge no.orch
