@@ -15,7 +15,7 @@ struct tally {
 
 static void add(struct tally *tally, const struct orch_signature_check *judged)
 {
-    const char *who = judged->signer ? judged->signer : "a key that nobody here knows";
+    const char *who = judged->signer ? judged->signer : "an unknown key";
     if (judged->what == ORCH_SIGNATURE_BAD) {
         tally->bad++;
         return;

@@ -73,7 +73,7 @@ if [ -z "$plain" ] || $plain true 2>/dev/null; then
     ok $plain orch run nap.recipe --force
     fails 3 $plain orch push
     says 'no permission to write there'
-    says 'orch export --bundle'
+    says 'ask its owner for write access'
     chmod -R u+w "$HUB"
     rm -f "$HOME/.gitconfig"
     cd "$SCRATCH/w"

@@ -169,7 +169,7 @@ git config user.name Bob
 git config user.email bob@example.org
 ok orch pull "$SCRATCH/group.git"
 ok orch show @last
-has 'a key that nobody here knows'
+has 'an unknown key'
 git config gpg.ssh.allowedSignersFile '~/signers'
 ok orch show @last
 has 'by ada@example.org'
@@ -198,7 +198,7 @@ has 'by Ada Lovelace <ada@example.org>'
 mv "$GNUPGHOME" "$GNUPGHOME.away"
 mkdir -m 700 "$GNUPGHOME"
 ok orch show @last
-has 'a key that nobody here knows'
+has 'an unknown key'
 gpgconf --kill all
 GNUPGHOME=$GNUPGHOME.away gpgconf --kill all
 # no program to ask
