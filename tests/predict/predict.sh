@@ -104,7 +104,7 @@ has 'one by one'
 fails 2 orch paleo --net alexnet --workers 2 --parallel model
 says "needs '--split'"
 fails 2 orch paleo --net alexnet --workers 16 --parallel hybrid --split classifier.1
-says 'up to 8 workers'
+says 'at most 8 workers'
 ok orch paleo --net vgg16 --algorithm fft
 fails 2 orch paleo --net vgg16 --algorithm winograd
 # the roofline

@@ -61,7 +61,7 @@ fails 3 orch push ./mine.orch
 says 'is a file'
 fails 3 orch db merge no.orch
 says "no file or folder 'no.orch'"
-says 'orch export --bundle'
+says 'a bundle'
 git remote set-url origin ssh://127.0.0.1:1/x.git
 fails 3 orch push
 says 'it cannot be reached'
@@ -108,7 +108,7 @@ ok orch push ./group
 ok orch status ./group
 has_not 'note'
 fails 2 orch push --dry-run ./group
-says 'orch export --bundle FILE'
+says 'orch status DIR'
 
 # one file under two names is reported; a folder is no pack
 mkdir class

@@ -111,7 +111,7 @@ if git init -q --object-format=sha256 "$SCRATCH/wide" 2>/dev/null; then
     cd "$SCRATCH/wide"
     fails 3 orch pull "$HUB"
     says 'sha256'
-    says '--bundle'
+    says 'orch push DIR'
 fi
 
 # a plain folder is a remote, too
