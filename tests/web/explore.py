@@ -137,7 +137,7 @@ def importance():
     expect("from the runs that ended ok", f"from {COUNT['ok']} runs" in text("#explore-note"), True)
     looks("importance")
     go("#/explore?where=experiment%20%3D%20curves&mode=importance&y=accuracy")
-    until("why there is none", lambda: "It takes 10 runs of different settings" in text("#why"))
+    until("why there is none", lambda: "Importance needs 10 runs of different settings" in text("#why"))
 
 
 for part in (parallel, other_runs, brushes, scatter, contour, importance):
