@@ -43,7 +43,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct curve_options, net, TEXT, "net", .letter = 'n', .value = "NAME",
                 .help = "predict the curve of this network, which was not run"),
     ORCH_OPTION(struct curve_options, gpu, TEXT, "gpu", .letter = 'g', .value = "NAME",
-                .help = "with --net: a device on which runs were made (default: mean of all)"),
+                .help = "with --net: for this device (default: mean of the runs' devices)"),
     ORCH_OPTION(struct curve_options, input, TEXT, "input", .letter = 'i', .value = "CxHxW",
                 .help = "with --net: size of one image"),
     ORCH_OPTION(struct curve_options, classes, TEXT, "classes", .value = "N",

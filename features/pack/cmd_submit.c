@@ -26,7 +26,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct submit_options, out, TEXT, "output", .letter = 'o', .value = "DIR",
                 .help = "folder of the notebooks and the ZIP (default: here)"),
     ORCH_OPTION(struct submit_options, packs, FLAG, "pack",
-                .help = "include a pack ('orch pack'), so that the numbers can be verified"),
+                .help = "also put the file of 'orch pack' into the ZIP"),
     ORCH_VARIANT_OPTIONS(struct submit_options, variant),
     {0}};
 

@@ -154,7 +154,7 @@ static bool walk_message(struct walk *w, const ProtobufCMessageDescriptor *messa
         if (!read_field(w, at, end, &f))
             return false;
         if (++w->fields > FIELDS_MAX)
-            return broken(w, at, "the graph has more than 8,000,000 fields");
+            return broken(w, at, "the graph has more than the 8,000,000 fields that orch reads");
         if (!walk_field(w, message, &f, out))
             return false;
     }

@@ -156,8 +156,8 @@ struct orch_sample_objects *orch_sample_file_objects(const struct orch_weights *
     if (!array)
         return NULL;
     if (array->rank != 2 || array->shape[1] != COLUMNS || array->shape[0] > OBJECTS_MAX) {
-        orch_error_set(error, ORCH_ERROR_RECIPE, NULL, "array '%s' does not have %d columns", name,
-                       COLUMNS);
+        orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
+                       "array '%s' does not have %d columns, or too many rows", name, COLUMNS);
         return NULL;
     }
     g_autofree float *rows = g_new(float, array->count + 1);
