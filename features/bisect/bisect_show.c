@@ -197,7 +197,7 @@ static void print_no_difference(const struct orch_bisect *bisect,
     bool is_better = gain > answer->high - answer->low;
     if (is_better)
         orch_cli_print_line("'%s' is better at the bad commit than at the good one; if %s values "
-                            "are better, add %s",
+                            "are better, use %s",
                             name, orch_bisect_metric_is_max(&bisect->metric) ? "lower" : "higher",
                             orch_bisect_metric_is_max(&bisect->metric) ? "--min" : "--max");
     else if (bisect->turn.verdict == ORCH_CHANGE_NONE)

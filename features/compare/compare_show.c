@@ -312,7 +312,7 @@ static void print_method(struct orch_cli *cli, const struct orch_comparison *c)
     if (pairs[ORCH_MATCH_TRIALS])
         orch_cli_info(cli, "pairs: the same trial (experiment, parameters, seed) on both sides");
     if (pairs[ORCH_MATCH_REPEATS])
-        orch_cli_info(cli, "pairs: runs with equal seeds");
+        orch_cli_info(cli, "pairs: runs with equal seeds and equal other parameters");
     if (averaged)
         orch_cli_info(cli, "n: number of seeds; runs of the same seed were averaged first");
     g_autofree char *base_a = shared_base(cli, &c->sides[0]),

@@ -13,7 +13,7 @@ has "'score' does not differ between the good and the bad commit beyond"
 has '(95 %: '
 has 'of 2 commits'
 fails 7 orch bisect score HEAD~11..HEAD --max --repeat-at-most 8 -- python3 job.py '{seed}'
-has "'score' is better at the bad commit than at the good one; if lower values are better, add --min"
+has "'score' is better at the bad commit than at the good one; if lower values are better, use --min"
 # a budget of device time, then the rest
 fails 6 orch bisect score HEAD~11..HEAD --min --budget 0.001s --price 1 -- sh -c 'python3 job.py {seed}'
 has 'not decided'
