@@ -148,7 +148,7 @@ bool orch_cli_is_given(const struct orch_cli *cli, const char *option);
  * looked up. The caller frees. */
 char *orch_cli_recipe_folder(void);
 
-/** Options that select a recipe's variant: -s, -x, --profile, --part, --smoke. */
+/** What the options -s, -x, --profile, --part and --smoke select of a recipe. */
 struct orch_variant {
     const char *profile;
     const char **settings, **sweeps;
@@ -163,12 +163,14 @@ struct orch_variant {
                     .value = "[EXP.]PARAM=A,B,...",                                                \
                     .help = "give a parameter several values: lr=0.1,0.01 or n='range(1,8)'"),     \
         ORCH_OPTION(type, member.profile, TEXT, "profile", .letter = 'p', .value = "NAME",         \
-                    .help = "use this profile instead of the recipe's default",                    \
-                    .is_of_trial = true),                                                          \
-        ORCH_OPTION(type, member.part, TEXT, "part", .value = "K/N",                               \
-                    .help = "only every N-th trial: 2/5 selects trials 2, 7, 12, ..."),            \
-        ORCH_OPTION(type, member.smoke, FLAG, "smoke",                                             \
-                    .help = "quick test: two steps on synthetic data, nothing is recorded")
+                    .help = "use this profile (variant of the recipe), not the default one",       \
+                    .is_of_trial = true)
+#define ORCH_PART_OPTION(type, member)                                                             \
+    ORCH_OPTION(type, member.part, TEXT, "part", .value = "K/N",                                   \
+                .help = "only every N-th trial: 2/5 selects trials 2, 7, 12, ...")
+#define ORCH_SMOKE_OPTION(type, member)                                                            \
+    ORCH_OPTION(type, member.smoke, FLAG, "smoke",                                                 \
+                .help = "quick test: two steps on synthetic data, nothing is recorded")
 
 /** Reads a recipe, opens the workspace of its folder, and prints warnings. `targets`: use cli->args
  * from the second on as targets. NULL on error; `error` then has all findings. */

@@ -123,13 +123,13 @@ void orch_cli_warn_of_source(struct orch_cli *cli)
         orch_cli_warn(
             cli,
             "the git filter '%s' is not used: it is set only in this repository, and could run any "
-            "program\n  hint: if you trust it, set it with 'git config --global'",
+            "program\n  hint: if you trust it, set it in your ~/.gitconfig",
             (char *)filters->pdata[0]);
     guint count = source && source->left_out ? source->left_out->len : 0;
     if (!count)
         return;
     const struct orch_left_out *first = source->left_out->pdata[0];
-    orch_cli_warn(cli, "%u file%s not stored with the source of the runs: %s (%s)%s", count,
+    orch_cli_warn(cli, "%u file%s not stored with the code of the runs: %s (%s)%s", count,
                   count == 1 ? " is" : "s are", first->path, first->why, count > 1 ? ", ..." : "");
 }
 

@@ -11,6 +11,8 @@ struct check_options {
 };
 
 static const struct orch_option OPTIONS[] = {ORCH_VARIANT_OPTIONS(struct check_options, variant),
+                                             ORCH_PART_OPTION(struct check_options, variant),
+                                             ORCH_SMOKE_OPTION(struct check_options, variant),
                                              {0}};
 
 /* Returns the experiments that were not checked because a plugin is not there or not trusted. */

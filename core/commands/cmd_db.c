@@ -184,7 +184,7 @@ const struct orch_command ORCH_COMMAND_DB_INFO = {
     .summary = "show where the store is, and what it holds",
     .usage = "",
     .max_args = 0,
-    .about = "Stores with equal digests hold the same results.",
+    .about = "Also shows the store's digest: equal digests mean equal results.",
     .run = run_info,
 };
 
@@ -231,7 +231,7 @@ static int run_check(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_DB_CHECK = {
     .name = "db check",
     .group = "Maintain",
-    .summary = "recompute every digest and look for damage",
+    .summary = "recompute every digest (checksum) and look for damage",
     .usage = "",
     .max_args = 0,
     .about = "The exit status is 7 when something differs from what was recorded.",

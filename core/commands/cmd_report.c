@@ -19,6 +19,8 @@ struct report_options {
 
 static const struct orch_option OPTIONS[] = {
     ORCH_VARIANT_OPTIONS(struct report_options, variant),
+    ORCH_PART_OPTION(struct report_options, variant),
+    ORCH_SMOKE_OPTION(struct report_options, variant),
     ORCH_OPTION(struct report_options, only, LIST, "only", .value = "QUESTION",
                 .help = "only this question (1.1c) or problem (1)"),
     ORCH_OPTION(struct report_options, jobs, COUNT, "jobs", .letter = 'j', .value = "N",
@@ -32,7 +34,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct report_options, drawn, FLAG, "drawn",
                 .help = "with --json: add each chart as SVG"),
     ORCH_OPTION(struct report_options, quick, FLAG, "quick",
-                .help = "leave out items that fit models, which is slow"),
+                .help = "leave out slow items (those that need fitted models)"),
     ORCH_OPTION(struct report_options, out.folder, TEXT, "output", .letter = 'o', .value = "DIR",
                 .help = "write a page (index.html), charts and tables into this folder"),
     ORCH_OPTION(struct report_options, out.html, TEXT, "html", .value = "FILE",

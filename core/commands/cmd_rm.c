@@ -44,7 +44,7 @@ static bool may_restore(struct orch_store *store, const struct orch_run *run, GE
     bool may = hidden && (!hidden->is_public || orch_who_is_same(run->who, orch_user_name()));
     if (!hidden && !problem) {
         orch_error_set(&problem, ORCH_ERROR_USAGE, "'orch ls --all' marks removed runs",
-                       "run %s has not been removed", key);
+                       "run %s is not a removed run", key);
     } else if (!may && !problem) {
         g_autofree char *who = orch_who_name(run->who);
         g_autofree char *hint =
@@ -206,7 +206,7 @@ const struct orch_command ORCH_COMMAND_RM = {
     .name = "rm",
     .group = "Maintain",
     .is_listed = true,
-    .summary = "hide runs from reuse, lists and reports; --undo brings them back",
+    .summary = "hide runs: lists, reports and 'orch run' ignore them; --undo unhides them",
     .usage = "RUN...",
     .min_args = 1,
     .max_args = -1,
@@ -289,7 +289,8 @@ const struct orch_command ORCH_COMMAND_GC = {
     .max_args = 0,
     .options = GC_OPTIONS,
     .option_bytes = sizeof(struct gc_options),
-    .about = "Deletes artifacts of removed and purged runs, and the folders, files, checkpoints "
-             "and source trees of trials that no run needs. They cannot be brought back.",
+    .about =
+        "Deletes the artifacts of runs that were removed or purged ('orch rm'), and the folders, "
+        "files, checkpoints and source trees that no run needs. Deleted files cannot be restored.",
     .run = run_gc,
 };

@@ -104,11 +104,13 @@ static void notify_end(struct orch_cli *cli, const char *command, const char *re
 
 static const struct orch_option OPTIONS[] = {
     ORCH_VARIANT_OPTIONS(struct orch_execute_options, variant),
+    ORCH_PART_OPTION(struct orch_execute_options, variant),
+    ORCH_SMOKE_OPTION(struct orch_execute_options, variant),
     ORCH_OPTION(struct orch_execute_options, executor, TEXT, "executor", .value = "NAME",
                 .help = "where trials run (default: local); others: 'orch help run'",
                 .is_of_trial = true),
     ORCH_OPTION(struct orch_execute_options, jobs, COUNT, "jobs", .letter = 'j', .value = "N",
-                .help = "run N trials at once (default: one per GPU, else the recipe's jobs or 1)"),
+                .help = "trials at once (default: one per GPU; without GPU: recipe's 'jobs' or 1)"),
     ORCH_OPTION(struct orch_execute_options, gpus, TEXT, "gpus", .value = "LIST",
                 .help = "use only these GPUs: 0,1"),
     ORCH_OPTION(struct orch_execute_options, oversubscribe, FLAG, "oversubscribe",
@@ -214,14 +216,14 @@ static const struct orch_option_group GROUPS[] = {
     {"where, and how many at once", "executor jobs -gpus -oversubscribe -no-pin"},
     {"the files of a program", "live frozen -no-watch -require-clean -keep-trials"},
     {"limits", "budget deadline alert -alert-stop -price -fail-fast -keep-going -require"},
-    {"questions and output", "dry-run yes -trust -notify -no-progress"},
+    {"confirmation and output", "dry-run yes -trust -notify -no-progress"},
     {0}};
 
 const struct orch_command ORCH_COMMAND_RUN = {
     .name = "run",
     .group = "Run",
     .is_listed = true,
-    .summary = "run the trials of a recipe that have no result yet",
+    .summary = "run a recipe (file of experiments): its trials that have no result yet",
     .usage = "RECIPE [PROBLEM|EXPERIMENT...]",
     .min_args = 1,
     .max_args = -1,
@@ -246,6 +248,8 @@ const struct orch_command ORCH_COMMAND_RUN = {
 
 static const struct orch_option PLAN_OPTIONS[] = {
     ORCH_VARIANT_OPTIONS(struct orch_execute_options, variant),
+    ORCH_PART_OPTION(struct orch_execute_options, variant),
+    ORCH_SMOKE_OPTION(struct orch_execute_options, variant),
     ORCH_OPTION(struct orch_execute_options, executor, TEXT, "executor", .value = "NAME",
                 .help = "plan for 'orch run --executor NAME' (default: local)"),
     ORCH_OPTION(struct orch_execute_options, jobs, COUNT, "jobs", .letter = 'j', .value = "N",
@@ -276,7 +280,7 @@ const struct orch_command ORCH_COMMAND_PLAN = {
         "Lists each trial with the reason why it runs or not. A trial is done, missing, stale "
         "(something changed since it ran), waiting, running or skipped. Each forecast of a time "
         "has a median, a 90 % interval, and its basis: measured (runs of the same trial), fitted "
-        "(other trials on this machine) or prior (the cost that the plugin declares).",
+        "(other trials on this machine) or prior (the work that the plugin describes).",
     .examples = "  orch plan recipes/hw4.recipe\n"
                 "  orch plan recipes/hw4.recipe finetune --json",
     .run = plan,

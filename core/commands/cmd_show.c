@@ -27,7 +27,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct show_options, file, TEXT, "file", .value = "PATH",
                 .help = "print a file that the run wrote"),
     ORCH_OPTION(struct show_options, on, TEXT, "on", .value = "GPU",
-                .help = "forecast the remaining time of a running trial on this GPU"),
+                .help = "forecast a running trial's remaining time as if it ran on this GPU"),
     ORCH_OPTION(struct show_options, rerun, FLAG, "rerun",
                 .help = "print the command that runs the same setting again"),
     {0}};

@@ -37,9 +37,9 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct try_options, wish.seed, TEXT, "seed", .value = "N",
                 .help = "seed of a search's sampler (default: 0)"),
     ORCH_OPTION(struct try_options, wish.stop, TEXT, "stop", .value = "RULE",
-                .help = "stop bad trials early, by median, asha or 'forecast(p=0.05)'"),
+                .help = "stop bad trials: median, asha, 'forecast(p=0.05)' ('orch help search')"),
     ORCH_OPTION(struct try_options, wish.repeat, TEXT, "repeat", .value = "N",
-                .help = "runs per setting, or 'auto(ci=2%,metric=loss)' for 2% precision",
+                .help = "runs per setting, or 'auto(ci=2%,metric=loss)': until loss is known to 2%",
                 .is_of_trial = true),
     ORCH_OPTION(struct try_options, wish.name, TEXT, "name", .value = "NAME",
                 .help = "name of the experiment (default: the program's)", .is_of_trial = true),
@@ -50,7 +50,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct try_options, wish.resources, LIST, "resources", .value = "KEY=N,...",
                 .help = "what each trial needs, such as gpus=0.5,cores=4", .is_of_trial = true),
     ORCH_OPTION(struct try_options, wish.metrics_on, TEXT, "metrics-from", .value = "WHERE",
-                .help = "stdout (default), stderr, both, or files (only log files)",
+                .help = "stdout (default), stderr, both, or files (only files that loggers write)",
                 .is_of_trial = true),
     ORCH_OPTION(struct try_options, wish.metrics_files, LIST, "metrics-file", .value = "PATTERN",
                 .help = "also read these files as logs: 'runs/*.out'", .is_of_trial = true),
@@ -58,7 +58,7 @@ static const struct orch_option OPTIONS[] = {
                 .help = "the program reads its parameters from $ORCH_PARAM_name or $ORCH_PARAMS",
                 .is_of_trial = true),
     ORCH_OPTION(struct try_options, timeout, TEXT, "timeout", .value = "DURATION",
-                .help = "stop a trial after DURATION, such as 30s or 5min", .is_of_trial = true),
+                .help = "stop a trial after DURATION (30s, 5min)", .is_of_trial = true),
     ORCH_OPTION(struct try_options, execute.jobs, COUNT, "jobs", .letter = 'j', .value = "N",
                 .help = "run N trials at once"),
     ORCH_OPTION(struct try_options, execute.oversubscribe, FLAG, "oversubscribe",
@@ -184,7 +184,7 @@ static const struct orch_option_group GROUPS[] = {
     {"resources", "jobs resources -oversubscribe -no-pin"},
     {"files of the program", "live frozen -no-watch -keep-trials"},
     {"limits", "timeout budget deadline -alert -alert-stop -price -keep-going"},
-    {"questions and output", "dry-run -yes force write -no-progress"},
+    {"confirmation and output", "dry-run -yes force write -no-progress"},
     {0}};
 
 const struct orch_command ORCH_COMMAND_TRY = {
@@ -199,8 +199,9 @@ const struct orch_command ORCH_COMMAND_TRY = {
     .groups = GROUPS,
     .keeps_rest = true,
     .about =
-        "In the command, {PARAM} becomes the parameter's value (-s, -x), {seed} the trial's seed, "
-        "{repeat} its repeat number. Printed lines such as 'loss=0.3' become metrics.\n"
+        "In the command, {PARAM} is replaced by the parameter's value (-s, -x), {seed} by the "
+        "trial's seed, and {repeat} by the number of the repeat. Printed lines such as 'loss=0.3' "
+        "become metrics.\n"
         "\n{{word}} becomes the text {word}. The command must contain every parameter, except with "
         "--env or orch's Python module. 'orch help printed-values' shows which lines are read.\n"
         "\n" ORCH_ON_CHANGE_ABOUT "\n"

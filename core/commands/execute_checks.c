@@ -115,7 +115,8 @@ bool orch_execute_may_start(struct orch_cli *cli, const struct orch_expansion *e
         return false;
     if ((options->require_clean || expansion->require_clean) && (!source->tree || source->dirty)) {
         orch_error_set(error, ORCH_ERROR_USAGE,
-                       "commit your changes first ('git status' shows them)",
+                       source->tree ? "commit your changes first ('git status' shows them)"
+                                    : "run 'git init' and commit first",
                        "'%s' %s, but --require-clean needs a clean work tree", cli->workspace->root,
                        source->tree ? "has uncommitted changes" : "is not in a git repository");
         return false;

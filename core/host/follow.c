@@ -149,7 +149,7 @@ static void take_artifact(void *ctx, const char *name, const char *given_path)
     char sha256[ORCH_SHA256_CHARS];
     int64_t bytes;
     if (!orch_artifact_name_is_valid(name)) {
-        warn(f, "artifact '%.100s': not a name", name);
+        warn(f, "artifact '%.100s': the name is not valid", name);
         return;
     }
     if (f->artifact_count == ARTIFACTS_MAX) {

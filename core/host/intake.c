@@ -412,7 +412,7 @@ static const struct orch_artifact_spec *adopt_artifact(struct intake *intake, co
     if (!intake->manifest->any_metric)
         undeclared(intake, "artifact", name, artifacts);
     else if (!orch_artifact_name_is_valid(name))
-        broken(intake, "artifact '%.100s': not a name", name);
+        broken(intake, "artifact '%.100s': the name is not valid", name);
     else if (artifacts->len >= ADOPTED_MAX)
         broken(intake, "artifact '%s': a run can have at most %d artifacts", name, ADOPTED_MAX);
     else

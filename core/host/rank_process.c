@@ -117,8 +117,8 @@ static int run_guard(struct guard *guard)
 {
     guard->link_fd = orch_rank_link_connect(guard->address, guard->setup.rank.number, "guard");
     if (guard->link_fd < 0 || !listen_to_signals(guard))
-        return fail("cannot connect to 'orch-host', which started this trial and must still run on "
-                    "this machine",
+        return fail("cannot connect to 'orch-host', which started this trial and must be running "
+                    "on this machine",
                     g_strerror(errno));
     pid_t self = getpid();
     guard->plugin = fork();

@@ -60,7 +60,7 @@ static struct orch_manifest *described_manifest(const char *name, const json_t *
     if (problem || g_strcmp0(manifest->name, name) != 0) {
         orch_error_set(error, ORCH_ERROR_PLUGIN, NULL,
                        "the description of plugin '%s' is not valid: %s", name,
-                       problem ? problem : "its name differs");
+                       problem ? problem : "it has the name of another plugin");
         orch_manifest_free(manifest);
         return NULL;
     }
@@ -295,10 +295,9 @@ static const struct orch_manifest *find_apart(struct orch_plugins *plugins, cons
     if (description) {
         loaded = find_described(plugins, name, bare, base, description, error);
     } else if (strchr(name, '/')) {
-        orch_error_set(
-            error, ORCH_ERROR_PLUGIN, NULL,
-            "plugin '%s' is a file on its author's machine, which the pack does not describe",
-            name);
+        orch_error_set(error, ORCH_ERROR_PLUGIN, NULL,
+                       "the pack does not describe plugin '%s', a file on its author's machine",
+                       name);
     } else {
         g_autofree char *path = orch_plugins_locate(plugins, name, NULL, error);
         loaded = path ? orch_plugins_load(plugins, path, error) : NULL;

@@ -169,10 +169,10 @@ static bool path_is_well(const char *path, const char *folder, bool overwrites, 
                        "option '--write': the name '%s' does not end in '.recipe'", path);
     else if (stat(place, &a) != 0 || stat(folder, &b) != 0 || a.st_dev != b.st_dev ||
              a.st_ino != b.st_ino)
-        orch_error_set(error, ORCH_ERROR_USAGE, here,
-                       "option '--write': '%s' is in another folder, but a recipe's command starts "
-                       "in the recipe's folder",
-                       path);
+        orch_error_set(
+            error, ORCH_ERROR_USAGE, here,
+            "option '--write': '%s' is not in this folder, where the recipe's command must start",
+            path);
     else if (!overwrites && g_file_test(path, G_FILE_TEST_EXISTS))
         orch_error_set(error, ORCH_ERROR_USAGE, "choose another name, or add --force",
                        "option '--write': '%s' already exists", path);

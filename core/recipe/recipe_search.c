@@ -333,7 +333,8 @@ void orch_recipe_read_objective(struct recipe_draft *draft, const struct orch_ya
         read_stop(draft, orch_yaml_get(objective, "stop"), stop, search);
     if (search->stop && search->more_count &&
         (search->stop->kind != ORCH_STOP_FORECAST || search->stop->top > 1))
-        orch_recipe_error_at(draft, orch_yaml_get(objective, "stop"), "write forecast(p=0.05)",
+        orch_recipe_error_at(draft, orch_yaml_get(objective, "stop"),
+                             "forecast(p=0.05) works with several metrics",
                              "'stop': this rule needs one metric, but the objective has several");
     read_budget(draft, objective, search);
     read_deadline(draft, objective, search);

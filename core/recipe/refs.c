@@ -152,9 +152,9 @@ static bool append_variable(struct recipe_draft *draft, struct recipe_place plac
                                       : "the program of '%s' has no parameter '%s'",
                           names->name, inside);
     else if (reference)
-        orch_recipe_error(draft, place, "give the reference a parameter of its own",
-                          "the reference '%s' must be the whole value of a parameter",
-                          reference->text);
+        orch_recipe_error(
+            draft, place, "pass the reference alone, as the whole value of one parameter",
+            "the reference '%s' must be the whole value of a parameter", reference->text);
     else
         orch_recipe_error(draft, place, FORMS_HINT, "'${%s}' is not a reference", inside);
     orch_recipe_reference_free(reference);
@@ -334,7 +334,8 @@ bool orch_recipe_reference_check(struct recipe_draft *draft,
         return false;
     }
     if (reference->target == experiment) {
-        orch_recipe_error(draft, reference->place, "make the earlier step a separate experiment",
+        orch_recipe_error(draft, reference->place,
+                          "move the step that it refers to into a separate experiment",
                           "experiment '%s' refers to itself", experiment->name);
         return false;
     }

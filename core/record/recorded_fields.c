@@ -59,8 +59,8 @@ json_t *orch_recorded_params(const json_t *params, GError **error)
         g_autofree char *type = value_type(value);
         if (!orch_label_is_valid(name) || !type) {
             orch_error_set(error, ORCH_ERROR_USAGE,
-                           "use a name without spaces and quotes, and as value a number, true, "
-                           "false, a text or a list of these",
+                           "use a name without spaces and quotes; a value is a number, true, "
+                           "false, a text, or a list of these",
                            "parameter '%s': its %s cannot be recorded", name,
                            type ? "name" : "value");
             return NULL;

@@ -526,7 +526,7 @@ void orch_answer_note_tests(struct orch_section *section)
     if (tests->len)
         orch_section_note(section, "paired t-test of runs with equal seeds: %s", tests->str);
     if (equals->len)
-        orch_section_note(section, "these settings have the same values in every run: %s",
+        orch_section_note(section, "these settings gave the same results in every run: %s",
                           equals->str);
 }
 

@@ -50,7 +50,7 @@ static bool fill(struct orch_section_context *a, GError **error)
     if (answer)
         orch_section_answer(a->section, "%s", answer);
     if (passed->len)
-        orch_section_note(a->section, "the date has passed, so look the fact up again: %s",
+        orch_section_note(a->section, "these facts may be out of date; look them up again: %s",
                           passed->str);
     return true;
 }

@@ -8,7 +8,7 @@
 #include "store/store.h"
 
 /** The names that distinguish tasks, as messages list them. */
-#define ORCH_TASK_WORDS "recipe, experiment, program, data set, classes"
+#define ORCH_TASK_WORDS "recipe, experiment, program, data set, number of classes"
 
 /** The tasks of some runs. */
 struct orch_tasks;

@@ -33,9 +33,10 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct bisect_options, price, TEXT, "price", .value = "USD",
                 .help = "price of an hour of one device"),
     ORCH_OPTION(struct bisect_options, retry, FLAG, "retry",
-                .help = "run commits again at which the command failed"),
+                .help = "rerun the commits at which the command failed"),
     ORCH_OPTION(struct bisect_options, aggregate, TEXT, "value", .value = "WHICH",
-                .help = "value of each run: last (default), best, min, max, mean or first"),
+                .help =
+                    "value of the metric in a run: last (default), best, min, max, mean, first"),
     ORCH_OPTION(struct bisect_options, timeout, TEXT, "timeout", .value = "DURATION",
                 .help = "stop a run after DURATION (90, 30s, 5min), and skip its commit"),
     ORCH_OPTION(struct bisect_options, resources, LIST, "resources", .value = "KEY=N,...",

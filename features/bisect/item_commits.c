@@ -196,9 +196,9 @@ static void write_section(struct history *h)
     else
         orch_table_free(h->table);
     orch_section_note(section,
-                      "P(change): probability that the mean changes at this commit or near it, at "
-                      "least 0.95 here. P(this commit): probability that it changes at this commit "
-                      "itself. %u run%s of uncommitted files left out",
+                      "P(change): probability that the mean changes at this commit or near it, "
+                      "here at least 0.95. P(this commit): probability that it changes at this "
+                      "commit itself. Left out: %u run%s with uncommitted files",
                       h->uncommitted, orch_plural(h->uncommitted));
 }
 

@@ -35,7 +35,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct plot_options, plot.facet, TEXT, "facet", .value = "NAME",
                 .help = "one panel for each value of this parameter"),
     ORCH_OPTION(struct plot_options, kind, TEXT, "kind", .letter = 'k', .value = "KIND",
-                .help = "line, scatter, bar, box, histogram or heat (default: by the x axis)"),
+                .help = "line, scatter, bar, box, histogram or heat (default: depends on x)"),
     ORCH_OPTION(struct plot_options, z, TEXT, "z", .letter = 'z', .value = "VALUE",
                 .help = "with --kind heat: the value shown as colour"),
     ORCH_OPTION(struct plot_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
@@ -317,7 +317,8 @@ const struct orch_command ORCH_COMMAND_PLOT = {
     .option_bytes = sizeof(struct plot_options),
     .about =
         "Draws values of runs against steps, a parameter or another value. Repeats are drawn as "
-        "their mean, with a 95 % interval or, if there are fewer than 5 runs, with each run. Only "
+        "their mean with a 95 % interval. With fewer than 5 repeats, points for the runs replace "
+        "the interval. Only "
         "runs that ended as ok or diverged are drawn. Runs of different tasks (" ORCH_TASK_WORDS
         ") get separate series; --across combines them. 'orch help charts' shows the kinds of "
         "charts.",

@@ -34,7 +34,8 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct orch_export_job_options, data, LIST, "data", .value = "PLACE",
                 .help = "where the data sets are: a path or a URL"),
     ORCH_OPTION(struct orch_export_job_options, inputs, LIST, "inputs", .value = "PLACE",
-                .help = "path or URL of a bundle with the earlier runs that the trial needs"),
+                .help = "path or URL of a bundle ('orch export --bundle') of earlier runs that the "
+                        "trial needs"),
     ORCH_OPTION(struct orch_export_job_options, results, LIST, "results", .value = "PLACE",
                 .help = "where the job writes its results"),
     ORCH_OPTION(struct orch_export_job_options, roles, LIST, "role", .value = "NAME",
@@ -44,7 +45,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct orch_export_job_options, projects, LIST, "project", .value = "NAME",
                 .help = "Slurm account, Kubernetes namespace or watsonx space"),
     ORCH_OPTION(struct orch_export_job_options, definitions, LIST, "definition", .value = "ID",
-                .help = "watsonx: stored model definition with the repository"),
+                .help = "watsonx: ID of the stored model definition that holds the repository"),
     ORCH_OPTION(struct orch_export_job_options, out, TEXT, "output", .letter = 'o', .value = "FILE",
                 .help = "write to FILE instead of stdout"),
     {0}};
@@ -98,8 +99,9 @@ const struct orch_command ORCH_COMMAND_EXPORT_JOB = {
     .option_bytes = sizeof(struct orch_export_job_options),
     .about = "Writes a document (script, YAML or JSON) that you submit with the platform's own "
              "command, such as sbatch or kubectl. The job runs this trial only. Its container "
-             "image (--image) must contain orch, and the repository as working folder; Slurm needs "
-             "none.\n\nAmong the job's results is the bundle trial.orch; after 'orch db merge "
+             "image (--image) must contain orch and the repository, which is its working folder. "
+             "Slurm needs "
+             "no image.\n\nAmong the job's results is the bundle trial.orch; after 'orch db merge "
              "trial.orch' the plan shows the trial as done.\n"
              "\nThe instance (machine type) is the cheapest known one that has the GPUs, cores and "
              "memory of the recipe's 'resources'. Without --time, the time limit comes from the "

@@ -39,7 +39,8 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct best_options, experiment, TEXT, "experiment", .letter = 'e', .value = "NAME",
                 .help = "only runs of this experiment"),
     ORCH_OPTION(struct best_options, aggregate, TEXT, "value", .value = "WHICH",
-                .help = "value of each run: last (default), best, min, max, mean or first"),
+                .help =
+                    "value of the metric in a run: last (default), best, min, max, mean, first"),
     ORCH_OPTION(struct best_options, min, FLAG, "min", .help = "rank the smallest value first"),
     ORCH_OPTION(struct best_options, max, FLAG, "max", .help = "rank the largest value first"),
     ORCH_OPTION(struct best_options, disturbed, FLAG, "disturbed",
@@ -582,8 +583,9 @@ const struct orch_command ORCH_COMMAND_BEST = {
     .about =
         "Groups the runs by the parameters in which they differ, and ranks the groups. Each mean "
         "is followed by its 95 % interval in square brackets or, with fewer than 5 seeds, by the "
-        "lowest and highest run. Runs with the same seed are averaged first: n is the number of "
-        "seeds. Different experiments, data sets and classes are ranked separately; --across ranks "
+        "lowest and highest run. Runs with the same seed are averaged first; the column n counts "
+        "seeds. Different experiments, data sets and numbers of classes are ranked separately; "
+        "--across ranks "
         "them together.\n"
         "\np is the probability of at least this difference if the setting were as good as the "
         "winner. p values and intervals are corrected for all pairs of settings, because the runs "

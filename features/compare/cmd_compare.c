@@ -29,7 +29,8 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct compare_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
                 .help = "only runs that match, on both sides"),
     ORCH_OPTION(struct compare_options, aggregate, TEXT, "value", .value = "WHICH",
-                .help = "value of each run: last (default), best, min, max, mean or first"),
+                .help =
+                    "value of the metric in a run: last (default), best, min, max, mean, first"),
     ORCH_OPTION(struct compare_options, least, TEXT, "least", .value = "PERCENT",
                 .help = "the smallest difference that matters (default 5%)"),
     ORCH_OPTION(struct compare_options, across, FLAG, "across",
@@ -41,7 +42,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct compare_options, format, TEXT, "format", .value = "NAME",
                 .help = "junit, github, csv, markdown, ..."),
     ORCH_OPTION(struct compare_options, run.recipe, TEXT, "run", .value = "RECIPE",
-                .help = "run RECIPE now for A and B: commits, settings or . (work tree)"),
+                .help = "run RECIPE now for A and B; each is a commit, a setting or . (work tree)"),
     ORCH_OPTION(struct compare_options, repeat, TEXT, "repeat", .value = "N",
                 .help = "with --run: number of runs of each setting and side (default 5)"),
     ORCH_OPTION(struct compare_options, until_sure, FLAG, "until-sure",
@@ -167,7 +168,7 @@ static bool read_names(struct orch_cli *cli, bool runs, char *names[2], int *out
     }
     if (!runs && cli->arg_count > *out_used) {
         orch_error_set(error, ORCH_ERROR_USAGE,
-                       "names of experiments after A and B need --run RECIPE",
+                       "to name experiments after A and B, add --run RECIPE",
                        "too many arguments: '%s'", cli->args[*out_used]);
         return false;
     }
@@ -185,7 +186,7 @@ static bool read_run(const struct request *c, int used, const char *text, const 
         return false;
     if (c->options->where) {
         orch_error_set(error, ORCH_ERROR_USAGE,
-                       "name experiments after A and B: orch compare A B finetune --run RECIPE",
+                       "list the experiments after A and B: orch compare A B finetune --run RECIPE",
                        "option '--run' excludes '--where'");
         return false;
     }
@@ -345,7 +346,8 @@ const struct orch_command ORCH_COMMAND_COMPARE = {
     .about =
         "A and B are runs, experiments (hw4/finetune), filters ('orch help filters'), commits, or "
         ". for the work tree; A..B are two commits. Runs of the same trial on both sides form "
-        "pairs; without common trials, runs with equal seeds do. The output has for each metric "
+        "pairs; without common trials, runs with equal seeds form pairs. The output has for each "
+        "metric "
         "both means, the ratio B / A with its 95 % interval, the p value of a test, and a verdict. "
         "p values and intervals are corrected for the number of metrics.\n\nIf a side mixes tasks "
         "(" ORCH_TASK_WORDS

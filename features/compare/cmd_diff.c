@@ -320,6 +320,6 @@ const struct orch_command ORCH_COMMAND_DIFF = {
     .max_args = 2,
     .options = OPTIONS,
     .option_bytes = sizeof(struct diff_options),
-    .examples = "  orch diff @{1} @last --source",
+    .examples = "  orch diff @{1} @last --source   # the run before the last, and the last",
     .run = run,
 };

@@ -214,7 +214,7 @@ static bool can_run_all(const struct orch_compare_arm *arm, GError **error)
     for (unsigned i = 0; i < arm->plan->count; i++) {
         const struct orch_plan_item *item = &arm->plan->items[i];
         if (item->cell->wanted && orch_cell_is_open(item->cell)) {
-            orch_error_set(error, ORCH_ERROR_RECIPE, "give the searched parameters values with -s",
+            orch_error_set(error, ORCH_ERROR_RECIPE, "set the searched parameters with -s",
                            "experiment '%s' of side %c (%s) is a search: the two sides would try "
                            "different values",
                            item->cell->experiment->name, arm->letter, arm->name);
@@ -223,7 +223,8 @@ static bool can_run_all(const struct orch_compare_arm *arm, GError **error)
         if (!item->cell->wanted || item->state != ORCH_PLAN_SKIPPED)
             continue;
         g_autofree char *label = orch_cell_label(item->cell);
-        orch_error_set(error, ORCH_ERROR_RECIPE, "name the experiments to compare after A and B",
+        orch_error_set(error, ORCH_ERROR_RECIPE,
+                       "list after A and B only the experiments to compare",
                        "%s of side %c (%s) cannot be run here: %s", label, arm->letter, arm->name,
                        item->reason);
         return false;

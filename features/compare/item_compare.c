@@ -112,7 +112,7 @@ static void note_contrasts(struct orch_section *section, const struct orch_secti
     if (g->columns->len)
         orch_section_note(section,
                           "p and the intervals are corrected for %zu pairs (Bonferroni): %zu "
-                          "comparison%s with %s, and the choice of the best %s of each",
+                          "comparison%s with %s, and choosing the best %s for each of them",
                           pairs, tests, orch_plural(tests), of, axes);
     else if (pairs == 1)
         orch_section_note(section, "p is two-sided");
@@ -138,7 +138,7 @@ static void note_method(struct orch_section *section, const struct orch_section_
         orch_section_note(
             section,
             "FASTER or SLOWER: the difference is more than noise. SAME: the 95 %% interval of the "
-            "difference lies within %.0f %% of the value of %s. UNSURE: more repeats are needed",
+            "difference is within +-%.0f %% of the value of %s. UNSURE: more repeats are needed",
             100 * SAME_TIME_SHARE, base->row);
     if (method)
         orch_section_note(section, "p is %s", method);

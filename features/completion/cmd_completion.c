@@ -356,8 +356,8 @@ const struct orch_command ORCH_COMMAND_COMPLETION = {
     .usage = "SHELL|runs|plugins",
     .min_args = 1,
     .max_args = 1,
-    .about = "The script completes commands, options, recipes, and the names that 'orch completion "
-             "runs' and 'orch completion plugins' print: only those of letters, digits and _ . -",
+    .about = "The script completes commands, options, recipes, and names of runs and plugins. It "
+             "leaves out names with characters other than letters, digits and _ . -",
     .examples = "  source <(orch completion bash)",
     .run = run,
 };

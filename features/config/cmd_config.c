@@ -23,7 +23,8 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct config_options, origin, FLAG, "origin",
                 .help = "show the line that set each value"),
     ORCH_OPTION(struct config_options, schema, FLAG, "schema",
-                .help = "print the JSON Schema of recipes, manifests (plugin) or a COMMAND's JSON"),
+                .help =
+                    "print the JSON Schema of recipes, 'plugin' files or a command's JSON output"),
     {0}};
 
 /* Returns the distinct values of a parameter over an experiment's cells, in order. */
@@ -154,9 +155,9 @@ const struct orch_command ORCH_COMMAND_CONFIG = {
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct config_options),
-    .about = "A value comes from these places, lowest precedence first: the plugin's default, "
-             "'with:' of the recipe, of the experiment, of the profile, and of the experiment "
-             "within the profile, and last the options -s and -x.\n"
+    .about = "A value comes from the last of these places that sets it: the plugin's default; "
+             "'with:' of the recipe, the "
+             "experiment, the profile, and the profile's experiment; the options -s and -x.\n"
              "\n--schema prints a JSON Schema. Editors use it to complete and check recipes and "
              "manifests.",
     .examples = "  orch config recipes/hw4.recipe --origin\n"

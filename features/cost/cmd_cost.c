@@ -489,12 +489,13 @@ const struct orch_command ORCH_COMMAND_COST = {
     .max_args = 1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct cost_options),
-    .about = "The cost of a run is its hours x its GPUs (without a GPU: x 1) x the price per hour "
-             "on that day. The price comes from --price, else from your hardware file, else from "
-             "'orch gpu prices'. Hours without a known price are listed separately. Lost hours are "
-             "those of runs that did not end as ok, diverged or pruned. Lost hours and removed "
-             "runs count, because they were paid for. With RECIPE, only its runs are summed, and "
-             "the output shows the rest of its 'allowance:' and the cost of its remaining trials.",
+    .about =
+        "The cost of a run is its hours x its GPUs (without a GPU: x 1) x the price per hour "
+        "on that day. The price comes from --price, else from your hardware.yaml, else from 'orch "
+        "gpu prices'. Hours without a known price are listed separately. Hours count as lost if "
+        "their run ended in a state other than ok, diverged or pruned. Lost hours and removed "
+        "runs count, because they were paid for. With RECIPE, only its runs are summed, and "
+        "the output shows the rest of its 'allowance:' and the cost of its remaining trials.",
     .examples = "  orch cost                              # who used what\n"
                 "  orch cost --by week,who --since 2026-11-01\n"
                 "  orch cost --by gpu --price 'V100=0.50' --price cpu=0.05\n"

@@ -56,8 +56,8 @@ static void note_untold(struct orch_section *section, const struct orch_curve_se
                 continue;
             orch_section_note(section,
                               "the term of %s for %s is %.2g times its standard error, but the F "
-                              "test above finds no effect of the device: its p is %s, and an "
-                              "effect needs p below %.2g, because %d parameters are tested",
+                              "test above finds no effect of the device: p is %s, and would have "
+                              "to be below %.2g, because %d parameters are tested",
                               name, orch_curve_set_device(set, g), t, p,
                               ORCH_NOISE_LEVEL / law->law->outputs, law->law->outputs);
         }
@@ -87,11 +87,12 @@ void orch_curve_ols_describe(struct orch_section *section, const struct orch_cur
         orch_table_add_real(table, r2_counts ? line->r2 : (double)NAN);
     }
     orch_section_table(section, table);
-    orch_section_note(section,
-                      "the table above has a regression: parameter = constant + per layer x layers "
-                      "+ device. Its %d terms are fitted to %d independent curves (ordinary least "
-                      "squares). Standard errors are in brackets%s",
-                      plain->terms, plain->rows,
-                      r2_counts ? "" : ". There is no R2: fewer than two curves for each term");
+    orch_section_note(
+        section,
+        "the table above has a regression: parameter = constant + (per layer) x layers + device. "
+        "Its %d terms are fitted to %d independent curves (ordinary least "
+        "squares). Standard errors are in brackets%s",
+        plain->terms, plain->rows,
+        r2_counts ? "" : ". There is no R2: fewer than two curves for each term");
     note_untold(section, law, set);
 }

@@ -149,8 +149,7 @@ static void add_independence(struct orch_section *section, const struct orch_cur
                                    orch_curve_set_device(set, first->device));
     }
     if (text->len)
-        orch_section_note(section,
-                          "losses that are equal to the last bit, %s, count as one model: %s",
+        orch_section_note(section, "curves with exactly equal losses, %s, count as one: %s",
                           orch_curve_set_copies_why(set), text->str);
 }
 

@@ -176,7 +176,7 @@ static void add_few_networks(struct orch_section *section, const struct orch_cur
         if (coefficients > 1 && !r2_counts(law, line))
             orch_section_note(section,
                               "no R2 of %s: %d coefficients on %d networks leave %d degree%s of "
-                              "freedom, with which R2 is large for random data, too",
+                              "freedom, so even random data would give a large R2",
                               name, coefficients, networks, MAX(networks - coefficients, 0),
                               orch_plural(MAX(networks - coefficients, 0)));
     }
@@ -213,8 +213,7 @@ static void add_law(struct orch_section *section, const struct orch_curve_set_la
         law->law->networks < 3 ? ". With fewer than 3 networks each parameter is a constant" : "");
     if (law->copies)
         orch_section_note(
-            section,
-            "%d further curve%s equal%s one of these to the last bit, %s, and %s not used twice",
+            section, "%d further curve%s equal%s one of these exactly, %s, and %s not used twice",
             law->copies, orch_plural(law->copies), law->copies == 1 ? "s" : "", law->copies_why,
             law->copies == 1 ? "is" : "are");
     orch_section_note(
@@ -225,10 +224,10 @@ static void add_law(struct orch_section *section, const struct orch_curve_set_la
     add_few_networks(section, law);
     add_conditions(section, law);
     if (law->passed)
-        orch_section_note(
-            section,
-            "%d curve%s left out: other learning-rate stages, or a network that cannot be counted",
-            law->passed, orch_plural(law->passed));
+        orch_section_note(section,
+                          "%d curve%s left out: other learning-rate stages, or a network whose "
+                          "layers cannot be counted",
+                          law->passed, orch_plural(law->passed));
 }
 
 /* Says why no F test is possible although there are several devices. */
@@ -241,8 +240,8 @@ static void add_untested(struct orch_section *section, const struct orch_curve_s
                           "experiments each device has seeds of its own",
                           law->copies_why);
     else
-        orch_section_note(section, "whether the device matters cannot be tested: that needs "
-                                   "several networks with independent curves on two devices each");
+        orch_section_note(section, "the device's effect cannot be tested: each of several networks "
+                                   "needs independent curves on two devices");
 }
 
 static void add_test(struct orch_section *section, const struct orch_curve_set_law *law)
@@ -286,8 +285,8 @@ static void add_test(struct orch_section *section, const struct orch_curve_set_l
         section,
         "the devices are compared on the same networks (F test, significant if p < 0.05 / %d). %s",
         law->law->outputs,
-        any ? "A significant effect is in the prediction. Steps to a loss should not depend on the "
-              "device: look for what else differs"
+        any ? "The prediction includes a significant effect. Steps to a loss should not depend on "
+              "the device: look for what else differs"
             : "No effect of the device is found, so the model has no term for it");
 }
 
@@ -430,15 +429,14 @@ static void add_held(struct orch_section *section, const struct orch_report_item
     const int own = orch_curve_set_independent(held_set), copies = orch_curve_set_copies(held_set);
     if (copies)
         orch_section_note(
-            section,
-            "the %d curves of left-out networks count as %d: some are equal to the last bit, %s",
+            section, "the %d curves of left-out networks count as %d: some are exactly equal, %s",
             own + copies, own, orch_curve_set_copies_why(held_set));
     if (!held_set->cells->len)
         orch_section_note(section,
                           "the left-out network is not among the trials that were asked for");
     else if (missing)
-        orch_section_note(section, "the left-out network's own curve: %u of %u missing", missing,
-                          held_set->cells->len);
+        orch_section_note(section, "of the left-out network's own curves, %u of %u are missing",
+                          missing, held_set->cells->len);
     g_array_unref(held);
 }
 

@@ -443,12 +443,12 @@ static void add_epochs(struct orch_section *section, const struct answer *a)
 {
     if (a->accuracy < a->asked)
         orch_section_note(section,
-                          "the recipe asks for accuracy %g; the target is %g, which the fit, the "
-                          "predicted curve and the runs of %s reach",
+                          "the recipe asks for accuracy %g, but the target here is %g: the fit, "
+                          "the predicted curve and the runs of %s reach it",
                           a->asked, a->accuracy, a->net->name);
     orch_section_note(section,
-                      "%s has accuracy %g when its loss is %.4g. This relation is an isotonic "
-                      "regression on %zu points of %d independent curves of %d networks. The "
+                      "%s has accuracy %g when its loss is %.4g. This relation is a monotone "
+                      "(isotonic) fit to %zu points of %d independent curves of %d networks. The "
                       "predicted curve reaches this loss after %.0f steps (%.2f epochs of %.0f "
                       "images)",
                       a->net->name, a->accuracy, a->loss, a->bridge->count,

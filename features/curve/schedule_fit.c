@@ -45,7 +45,7 @@ static bool check_curves(const GPtrArray *curves, bool by_epoch, GError **error)
         const struct orch_run_curve *c = curves->pdata[i];
         if (c->rates && c->is_by_epoch != by_epoch) {
             orch_error_set(
-                error, ORCH_ERROR_USAGE, "choose runs that count alike",
+                error, ORCH_ERROR_USAGE, "choose runs of one kind",
                 "all runs must record the loss per step, or all per epoch: run %s counts %s",
                 orch_run_short_key(c->key), c->is_by_epoch ? "epochs" : "steps");
             return false;

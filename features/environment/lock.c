@@ -163,7 +163,7 @@ bool orch_lock_write(const struct orch_store *store, const struct orch_run *run,
     }
     if (!any)
         orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                       "ask the run's author for the folder that this command writes there",
+                       "ask the run's author to run this command and to send you the folder",
                        "the list of packages of run %s (by %s) is not on this machine",
                        orch_run_short_key(run->key), run->who);
     bool ok = any && write_all(&w, error);

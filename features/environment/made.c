@@ -152,8 +152,8 @@ static bool has_beside(const struct orch_experiment *experiment, const struct ma
     g_autofree char *beside = maker->beside ? g_build_filename(place, maker->beside, NULL) : NULL;
     if (!beside || access(beside, R_OK) == 0)
         return true;
-    orch_error_set(error, ORCH_ERROR_PLUGIN, "put the file there",
-                   "environment '%s' of experiment '%s' has no '%s' beside it", made->text,
+    orch_error_set(error, ORCH_ERROR_PLUGIN, "put the file into this folder",
+                   "the folder of environment '%s' (experiment '%s') has no file '%s'", made->text,
                    experiment->name, maker->beside);
     return false;
 }

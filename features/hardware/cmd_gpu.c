@@ -295,8 +295,8 @@ const struct orch_command ORCH_COMMAND_GPU_PRICES = {
     .options = PRICES_OPTIONS,
     .option_bytes = sizeof(struct prices_options),
     .about =
-        "The prices are from SkyPilot's catalogues; the dates in the column 'as of' are inferred. "
-        "The --price of other commands and the prices of your own hardware file take precedence.\n"
+        "The prices are from SkyPilot's catalogues; the dates in the column 'as of' are estimates. "
+        "The --price of other commands and the prices in your hardware.yaml take precedence.\n"
         "\n"
         "--update adds the rows of a CSV file to prices.csv in $XDG_DATA_HOME/orch. For each "
         "instance and region, the newest price is used. The columns:\n"

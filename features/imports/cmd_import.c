@@ -93,15 +93,15 @@ static const struct orch_option OPTIONS[] = {
                 .value = "COLUMN", .help = "the measured column"),
     ORCH_OPTION(struct import_options, map, LIST, "map", .letter = 'm',
                 .value = "COLUMN=FEATURE,...",
-                .help = "rename columns to names from the list of --features"),
+                .help = "rename columns to names that --features lists"),
     ORCH_OPTION(struct import_options, drop, LIST, "drop", .value = "COLUMN,...",
-                .help = "leave out these columns, and columns computed from them"),
+                .help = "leave out these columns: forecasts do not use them"),
     ORCH_OPTION(struct import_options, table.name, TEXT, "name", .letter = 'n', .value = "NAME",
                 .help = "name of the table (default: the file's)"),
     ORCH_OPTION(struct import_options, table.unit, TEXT, "unit", .value = "UNIT",
-                .help = "unit of the target (default: from its name)"),
+                .help = "unit of the target (default: from the column's name, as in step_ms)"),
     ORCH_OPTION(struct import_options, table.source, TEXT, "source", .value = "TEXT",
-                .help = "where the measurements come from (default: from FILE.md)"),
+                .help = "where the measurements come from (default: as the file's FILE.md says)"),
     ORCH_OPTION(struct import_options, table.licence, TEXT, "licence", .value = "TEXT",
                 .help = "licence of the measurements (default: from FILE.md)"),
     ORCH_OPTION(struct import_options, table.skip_bad, FLAG, "skip-bad",
@@ -109,7 +109,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct import_options, dry_run, FLAG, "dry-run",
                 .help = "check the file; store nothing"),
     ORCH_OPTION(struct import_options, runs, FLAG, "runs",
-                .help = "import runs of another tracker or benchmark program"),
+                .help = "import runs of MLflow, W&B, ... or of a benchmark program"),
     ORCH_OPTION(struct import_options, params, LIST, "param", .value = "COLUMN",
                 .help = "with --runs and a CSV: this column is a parameter, not a result"),
     ORCH_OPTION(struct import_options, features, FLAG, "features",
@@ -317,7 +317,7 @@ static int run_import(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_IMPORT = {
     .name = "import",
     .group = "Data",
-    .summary = "import a table of measurements, or runs of another tracker",
+    .summary = "import a table of measurements, or runs of MLflow, W&B, ...",
     .usage = "[FILE.csv | --runs PATH]",
     .max_args = 1,
     .options = OPTIONS,
@@ -325,8 +325,9 @@ const struct orch_command ORCH_COMMAND_IMPORT = {
     .about = "The rows of FILE.csv become a table of measurements in the store, beside the runs. "
              "The measured column (--target) must have finite numbers above 0. A file of 'orch "
              "measurements export' is imported as it is.\n"
-             "With --runs, runs of another tracker become runs of the store, marked as imported: "
-             "no recipe reuses them, forecasts do not learn from them, and 'orch best' leaves them "
+             "With --runs, runs of another program become runs of the store, marked as imported: "
+             "'orch run' does not take them for a trial's result, forecasts do not learn from "
+             "them, and 'orch best' leaves them "
              "out unless --imported is given. Importing the same rows or runs again adds nothing.",
     .examples = "orch import --runs mlruns\n"
                 "orch import --runs study.db     # of Optuna\n"

@@ -185,7 +185,7 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_MEASUREMENTS_SHOW = {
     .name = "measurements show",
     .group = "Data",
-    .summary = "show a table's source, licence, mapping and columns",
+    .summary = "show a table's source, licence and columns, and how they were renamed",
     .usage = "NAME",
     .min_args = 1,
     .max_args = 1,
@@ -215,7 +215,7 @@ static int run_rm(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_MEASUREMENTS_RM = {
     .name = "measurements rm",
     .group = "Data",
-    .summary = "remove a table from the store",
+    .summary = "remove an imported table of measurements from the store",
     .usage = "NAME",
     .min_args = 1,
     .max_args = 1,
@@ -270,7 +270,7 @@ const struct orch_command ORCH_COMMAND_MEASUREMENTS_EXPORT = {
     .options = EXPORT_OPTIONS,
     .option_bytes = sizeof(struct export_options),
     .about = "As JSON, the first line is the heading, and each further line is a row that begins "
-             "with the target.",
+             "with the measured value.",
     .examples = "orch measurements export justus_conv -o justus_conv.set && orch -C ../mine import "
                 "justus_conv.set",
     .run = run_export,

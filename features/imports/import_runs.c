@@ -70,7 +70,7 @@ static void search(const char *folder, const char *name, int depth, GPtrArray *r
     if (depth > DEPTH_MAX || runs->len >= RUNS_MAX) {
         orch_import_warn(
             warnings,
-            "folder '%s' was not searched: too deep below the first folder, or too many runs",
+            "folder '%s' was not searched: too deep below the folder to import, or too many runs",
             folder);
         return;
     }

@@ -157,7 +157,7 @@ static int run_name(struct orch_cli *cli, const void *options, GError **error)
 }
 
 #define PRIVACY(thing)                                                                             \
-    " " thing " stays in this store. --public shares it with your runs, under your name."
+    " " thing " stays in this store; with --public, 'orch push' sends it with your runs."
 
 const struct orch_command ORCH_COMMAND_NOTE = {
     .name = "note",
@@ -185,8 +185,8 @@ const struct orch_command ORCH_COMMAND_TAG = {
     .max_args = -1,
     .options = TAG_OPTIONS,
     .option_bytes = sizeof(struct note_options),
-    .about = "With FILTER, orch tags all matching runs that ended ok or diverged. --remove removes "
-             "another user's tag only in this store." PRIVACY("A tag"),
+    .about = "With FILTER, orch tags all matching runs in state ok or diverged. Another user's tag "
+             "is removed only in this store." PRIVACY("A tag"),
     .examples = "  orch tag @last paper baseline\n"
                 "  orch tag 'lr=0.1' good\n"
                 "  orch tag @last baseline --remove\n"

@@ -349,8 +349,9 @@ const struct orch_command ORCH_COMMAND_PREDICTOR_TRAIN = {
     .max_args = 0,
     .options = TRAIN_OPTIONS,
     .option_bytes = sizeof(struct train_options),
-    .about = "Trains on the runs that ended ok and whose plugin declares a 'cost' (network, batch, "
-             "...). 'orch predictor rows' lists the rows; at least 10 are needed. For a script of "
+    .about = "Trains on the runs that ended ok and whose plugin describes their work (the 'cost': "
+             "network, batch, ...). 'orch predictor rows' lists the rows; at least 10 are needed. "
+             "For a script of "
              "your own, choose the runs of one experiment with --where: orch learns their wall "
              "time from their parameters.\n\n"
              "The best models are printed with their errors; --verbose prints all models. A "
@@ -365,7 +366,7 @@ const struct orch_command ORCH_COMMAND_PREDICTOR_LS = {
     .name = "predictor ls",
     .group = "Networks and hardware",
     .family = "models trained on your runs: train, list, score",
-    .summary = "list the trained predictors, their errors, and whether they are used",
+    .summary = "list the trained predictors, their errors, and whether forecasts use them",
     .usage = "",
     .max_args = 0,
     .examples = "orch predictor ls",

@@ -68,7 +68,7 @@ static const struct orch_option SHOW_OPTIONS[] = {
     ORCH_OPTION(struct show_options, classes, TEXT, "classes", .value = "N",
                 .help = "outputs of the classifier"),
     ORCH_OPTION(struct show_options, table_net, TEXT, "table-net", .value = "NAME",
-                .help = "network to show, if the file has several"),
+                .help = "network to show, if NET is a file with several"),
     ORCH_OPTION(struct show_options, batch, TEXT, "batch", .letter = 'b', .value = "N",
                 .help = "images per batch (default 1)"),
     ORCH_OPTION(struct show_options, per_mac, INT, "mac", .value = "1|2",
@@ -82,7 +82,7 @@ static const struct orch_option SHOW_OPTIONS[] = {
     ORCH_OPTION(struct show_options, optimizer, TEXT, "optimizer", .value = "NAME",
                 .help = "sgd, momentum (default) or adam"),
     ORCH_OPTION(struct show_options, precision, TEXT, "precision", .value = "NAME",
-                .help = "of activations and memory traffic: fp32 (default), fp16 or bf16"),
+                .help = "precision of activations and memory traffic: fp32 (default), fp16, bf16"),
     ORCH_OPTION(struct show_options, format, TEXT, "format", .letter = 'f', .value = "NAME",
                 .help = "print text, tsv, csv, markdown or latex"),
     {0}};

@@ -173,7 +173,7 @@ bool orch_onnx_run_split(struct onnx_call *c)
         int64_t size = sizes && i < count ? sizes[i] : MIN(even, x->dims[axis] - at);
         if (size < 0 || size > x->dims[axis] - at)
             return orch_onnx_shape_error(
-                c, x, "splits %" G_GINT64_FORMAT " elements into more parts", x->dims[axis]);
+                c, x, "has more parts than the %" G_GINT64_FORMAT " elements", x->dims[axis]);
         at += size;
         orch_onnx_like(c, i, x);
         if (!c->out[i])

@@ -223,8 +223,8 @@ static void note_unknown(const struct operators_reading *r, GPtrArray *notes)
     for (guint i = 0; i < count; i++) {
         g_autofree char *text = shown(names[i]);
         int times = GPOINTER_TO_INT(g_hash_table_lookup(r->unknown, names[i]));
-        note(notes, g_strdup_printf("'%s': operator '%s' is not known, so only its bytes read and "
-                                    "written are counted (%d time%s)",
+        note(notes, g_strdup_printf("'%s': operator '%s' is not known, so only bytes read and "
+                                    "written are counted (it occurs %d time%s)",
                                     r->file, text, times, times == 1 ? "" : "s"));
     }
 }

@@ -22,11 +22,11 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct pack_options, artifacts, TEXT, "artifacts", .value = "all|none|BYTES",
                 .help = "largest artifact to include (default: 4 MiB)"),
     ORCH_OPTION(struct pack_options, sources, TEXT, "sources", .value = "BYTES",
-                .help = "limit for sources that the recipe does not name (default: 20 MiB)"),
+                .help = "limit the total size of sources that the recipe does not name (20 MiB)"),
     ORCH_OPTION(struct pack_options, crate, FLAG, "crate",
                 .help = "add metadata in the format Workflow Run RO-Crate"),
     ORCH_OPTION(struct pack_options, sign, FLAG, "sign",
-                .help = "sign the pack with git's signing key"),
+                .help = "sign the pack with your git signing key"),
     ORCH_OPTION(struct pack_options, jobs, COUNT, "jobs", .letter = 'j', .value = "N",
                 .help = "use only times that were measured with N trials at once"),
     ORCH_VARIANT_OPTIONS(struct pack_options, variant),
@@ -44,12 +44,6 @@ static bool read_bytes(const char *option, const char *text, int64_t *out, GErro
 static bool read_options(const struct pack_options *o, struct orch_pack_options *out,
                          GError **error)
 {
-    if (o->variant.smoke || o->variant.part) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "leave out this option",
-                       "a pack must hold complete results, so it cannot be made with '--%s'",
-                       o->variant.smoke ? "smoke" : "part");
-        return false;
-    }
     if (g_strcmp0(o->artifacts, "all") == 0)
         out->artifact_bytes = -1;
     else if (g_strcmp0(o->artifacts, "none") == 0)

@@ -26,7 +26,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct submit_options, out, TEXT, "output", .letter = 'o', .value = "DIR",
                 .help = "folder of the notebooks and the ZIP (default: here)"),
     ORCH_OPTION(struct submit_options, packs, FLAG, "pack",
-                .help = "also put the file of 'orch pack' into the ZIP"),
+                .help = "also put the report's runs and sources into the ZIP, as 'orch pack' does"),
     ORCH_VARIANT_OPTIONS(struct submit_options, variant),
     {0}};
 
@@ -287,15 +287,15 @@ const struct orch_command ORCH_COMMAND_SUBMIT = {
     .name = "submit",
     .group = "Share",
     .is_listed = true,
-    .summary = "write the hand-in: notebooks of the report, named and zipped",
+    .summary = "write the hand-in: a ZIP of the report's notebooks",
     .usage = "RECIPE",
     .min_args = 1,
     .max_args = 1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct submit_options),
     .about = "Updates the notebooks of 'orch report RECIPE --ipynb', keeps what you wrote in them, "
-             "and packs them into ID_NAME.zip. The output lists the points, the parts that are "
-             "incomplete or smaller than in profile 'course', and your cells that are still empty. "
+             "and packs them into ID_NAME.zip. The output lists the points that are answered, the "
+             "parts that are incomplete, and your cells that are still empty. "
              "If anything is incomplete or empty, the ZIP is written, but the exit status is 8. "
              "See 'orch help handing-in'.",
     .examples = "  orch submit recipes/hw4.recipe --netid abc123\n"

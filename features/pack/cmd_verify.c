@@ -28,7 +28,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct verify_options, trusts, FLAG, "trust",
                 .help = "with --rerun: let programs of the pack run here, with your rights"),
     ORCH_OPTION(struct verify_options, is_quick, FLAG, "quick",
-                .help = "leave out report items that fit models (the default for a folder)"),
+                .help = "leave out report items that need fitted models (default for a folder)"),
     ORCH_OPTION(struct verify_options, is_full, FLAG, "full",
                 .help = "with a folder: include report items that fit models"),
     ORCH_OPTION(struct verify_options, jobs, COUNT, "jobs", .letter = 'j', .value = "N",

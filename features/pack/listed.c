@@ -223,7 +223,7 @@ static char *build_id(struct orch_vcs *vcs, const GPtrArray *entries, GError **e
 static bool no_objects(GError **error)
 {
     orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL,
-                   "only the list of this tree's files is known, not their contents");
+                   "of this source tree only the list of files is known, not their contents");
     return false;
 }
 

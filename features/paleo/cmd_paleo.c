@@ -141,9 +141,10 @@ const struct orch_command ORCH_COMMAND_PALEO = {
     .groups = GROUPS,
     .about =
         "PALEO (Qi, Sparks, Talwalkar 2017) is an analytical model of training time. This command "
-        "prints what PALEO's program computes for a network of 'orch net ls' or of PALEO's "
-        "repository (paleo:inception_v3, paleo:resnet50) or a table of layers. The output marks "
-        "what orch adds to PALEO: the schemes ring and hierarchical, --overlap, --all-layers.\n\n"
+        "computes what PALEO's program computes, for a network of 'orch net ls', a network of "
+        "PALEO (paleo:inception_v3, paleo:resnet50) or a table of layers. The output marks what "
+        "orch adds to PALEO: the all-reduce schemes 'ring' and 'hierarchical', --overlap and "
+        "--all-layers.\n\n"
         "--roofline prints the least time that a step can take at the GPU's peak speed, one row "
         "for each batch size. --chart draws each layer's least time. It also draws the layers' "
         "times if plugin layerbench measured them on this device (parameter by_layer).",

@@ -81,7 +81,7 @@ static const struct orch_option NEW_OPTIONS[] = {
     ORCH_OPTION(struct new_options, language, TEXT, "language", .letter = 'l', .value = "LANG",
                 .help = "language: c, shell or python (default)"),
     ORCH_OPTION(struct new_options, skeleton, TEXT, "skeleton", .value = "NAME",
-                .help = "vecadd: a CUDA program whose kernel is empty"),
+                .help = "start from this skeleton: vecadd, a CUDA program with an empty kernel"),
     ORCH_OPTION(struct new_options, dir, TEXT, "dir", .letter = 'd', .value = "DIR",
                 .help = "folder to create (default: plugins/NAME)"),
     {0}};

@@ -14,7 +14,8 @@ struct score_options {
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct score_options, by, TEXT, "by", .value = "NAME",
-                .help = "setting (default), question, time, model, network, or where (the device)"),
+                .help =
+                    "group by setting (default), question, time (day), model, network, or device"),
     ORCH_OPTION(struct score_options, chart, TEXT, "chart", .value = "FILE",
                 .help = "draw the calibration of the forecasts into FILE (.svg, .png or .pdf)"),
     {0}};
@@ -128,9 +129,9 @@ const struct orch_command ORCH_COMMAND_PREDICTOR_SCORE = {
     .about = "Every forecast of 'orch run' is kept with its run. This command compares these "
              "forecasts with the measured times: the median and mean of |forecast - measured| / "
              "measured, and the share of measured times within the 90 % interval. Forecasts made "
-             "before the run and during it are scored separately. --by question groups the "
-             "forecasts by whether the setting had run before. --chart draws, for each quantile of "
-             "the forecast, how often the measured time was at or below it.",
+             "before the run and during it are scored separately. --by question separates settings "
+             "that had run before from new ones. --chart draws how often the "
+             "measured time was at or below each quantile of the forecast.",
     .examples = "  orch predictor score\n"
                 "  orch predictor score --by time\n"
                 "  orch predictor score --chart calibration.svg",

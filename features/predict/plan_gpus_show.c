@@ -358,7 +358,7 @@ const struct orch_command_part ORCH_PART_COVERAGE_GPU = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct gpus_options),
     .about = " --gpu forecasts time and cost of the missing trials on other GPUs, if the trials' "
-             "plugins declare the key 'cost'.",
+             "plugins describe the work of a step (key 'cost').",
     .examples = "  orch coverage recipes/hw4.recipe p4 --gpu all",
     .is_asked = is_asked,
     .look = look,

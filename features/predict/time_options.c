@@ -387,7 +387,8 @@ static bool read_best(const struct time_options *o, struct orch_time_question *q
     q->wants_best = !why;
     if (why)
         orch_error_set(error, ORCH_ERROR_USAGE, why,
-                       "option '--parallel': 'best' splits one batch among 2 to %d GPUs", BEST_MAX);
+                       "option '--parallel': 'best' can only split one batch among 2 to %d GPUs",
+                       BEST_MAX);
     return !why;
 }
 
@@ -412,7 +413,7 @@ static bool read_parallel(const struct time_options *o, struct orch_time_questio
         o->workers ? g_strdup(o->workers) : g_strdup_printf("%d", (int)q->workers[0]);
     const struct orch_parallel *p = &q->parallel;
     if (q->has_workers && (q->worker_count > 1 || q->workers[0] != orch_parallel_devices(p))) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "leave out the number",
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave out --workers and the number in --gpu",
                        "option '--parallel': '%s' is for %d device%s, --gpu or --workers for %s",
                        o->parallel, (int)orch_parallel_devices(p),
                        orch_plural(orch_parallel_devices(p)), asked);

@@ -38,7 +38,7 @@ struct time_options {
      "batch size of a worker (with --scaling strong: of all workers)"),                         \
     TIME_OPTION("workers", 'w', "N,...", ORCH_OPT_TEXT, workers, "number of devices (workers)"),    \
     TIME_OPTION("scaling", 0, "weak|strong", ORCH_OPT_TEXT, scaling,                                          \
-     "weak (default): a batch for each worker; strong: one for all workers")
+     "weak (default): each worker has its own batch; strong: all share a batch")
 #define TIME_PRECISION_HELP                                                                        \
     "fp32, fp32-ieee, tf32, fp16, bf16, fp64 or auto"
 #define TIME_LINK_OPTIONS(network, per_node)                                                       \
@@ -52,9 +52,9 @@ struct time_options {
     TIME_OPTION("spot", 0, NULL, ORCH_OPT_FLAG, spot, "use spot prices")
 #define TIME_SHARE_OPTIONS(ppp_comp, ppp_comm, or_else)                                            \
     TIME_OPTION("ppp-comp", 0, "SHARE", ORCH_OPT_TEXT, ppp_comp,                                              \
-     "reached share of the GPU's peak speed, 0 to 1" or_else),                               \
+     "share of the GPU's peak speed that is reached, 0 to 1" or_else),                               \
     TIME_OPTION("ppp-comm", 0, "SHARE", ORCH_OPT_TEXT, ppp_comm,                                             \
-     "reached share of the link's bandwidth, 0 to 1")
+     "share of the link's bandwidth that is reached, 0 to 1")
 /* clang-format on */
 
 /** Fills in the question from the options. `is_paleo`: with PALEO's defaults and names; device,

@@ -72,8 +72,8 @@ const struct orch_command ORCH_COMMAND_QUERY = {
     .max_args = 1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct query_options),
-    .about = "SELECT is one SQLite statement on the views runs, settings, results, metrics and "
-             "last_values.\n"
+    .about = "SELECT is one SQLite statement on views such as 'runs' and 'results' ('orch help "
+             "query').\n"
              "\n"
              "  runs         run, key, state, reason, recipe, experiment, plugin, seed, repeat, "
              "attempt, who, started, ended, wall_s, commit_oid, branch, dirty, tree, machine\n"

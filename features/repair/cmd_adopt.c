@@ -59,9 +59,9 @@ const struct orch_command ORCH_COMMAND_DB_ADOPT = {
     .max_args = 0,
     .options = OPTIONS,
     .option_bytes = sizeof(struct adopt_options),
-    .about = "A store that another user or another machine made can only be read and merged. Adopt "
-             "it only if you made it yourself, because your programs will load its checkpoints and "
-             "artifacts.",
+    .about = "A store that another user or another machine made can be read and merged into yours, "
+             "but not changed. Adopt only a store that you made yourself: your programs will load "
+             "its checkpoints and artifacts.",
     .examples = "  orch db adopt                  # this repository's store, copied from a laptop",
     .run = run,
 };

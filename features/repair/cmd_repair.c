@@ -279,13 +279,14 @@ static int run_repair(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_DB_REPAIR = {
     .name = "db repair",
     .group = "Maintain",
-    .summary = "recover what can be read of a damaged store into a new one",
+    .summary = "copy what is still readable in a damaged store into a new store",
     .usage = "",
     .max_args = 0,
     .options = OPTIONS,
     .option_bytes = sizeof(struct repair_options),
     .about = "Copies every run that is not damaged into a new file. The damaged file is not "
-             "changed. Missing runs are also looked for in backups beside it and in the folders of "
+             "changed. Missing runs are also looked for in backups beside the damaged file and in "
+             "the folders of "
              "unfinished trials.\n"
              "\n"
              "The output lists what was lost. The exit status is 0 when nothing was lost, else 7.",

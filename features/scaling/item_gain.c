@@ -138,8 +138,8 @@ static void fill(struct orch_section_context *a, const struct orch_grid *grid)
     add_answer(a->section, grid, base);
     orch_section_note(
         a->section,
-        "compared with %s, between runs with the same seed. The interval is for a quotient "
-        "(Fieller). It is unbounded if the costs do not differ by more than noise",
+        "compared with %s, between runs with the same seed. The interval is for the ratio of gain "
+        "to cost (Fieller). It is unbounded if the costs do not differ by more than noise",
         base->row);
 }
 

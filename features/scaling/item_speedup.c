@@ -161,14 +161,13 @@ static void add_notes(struct orch_section_context *a, const struct orch_speedup_
         if (transfer)
             orch_section_note(
                 a->section,
-                "%s: with the part that runs during computing; measured by the trials (%s)",
+                "%s: includes communication during computing; measured by the trials (%s)",
                 c->header, transfer);
         else if (timer)
-            orch_section_note(a->section, "%s: %smeasured by the trials (%s%s%s)", c->header,
-                              c->timer == ORCH_SPEEDUP_EXPOSED
-                                  ? "without the part that runs during computing; "
-                                  : "",
-                              timer, wait ? " - " : "", wait ? wait : "");
+            orch_section_note(
+                a->section, "%s: %smeasured by the trials (%s%s%s)", c->header,
+                c->timer == ORCH_SPEEDUP_EXPOSED ? "without communication during computing; " : "",
+                timer, wait ? " - " : "", wait ? wait : "");
         else if (!says_itself(c->header, is_less_better ? c->formula_less : c->formula_more))
             orch_section_note(a->section, "%s = %s", c->header,
                               is_less_better ? c->formula_less : c->formula_more);
@@ -186,7 +185,7 @@ static void add_notes(struct orch_section_context *a, const struct orch_speedup_
     if (any_quotient && single)
         orch_section_note(
             a->section,
-            "settings without an interval: %u. They need two repeats, also with one worker",
+            "settings without an interval: %u. They need two repeats, and two with one worker",
             single);
     if (any_quotient)
         orch_section_note(

@@ -221,7 +221,7 @@ static void note_targetless(const struct tally *t)
     for (guint i = 0; i < t->targetless->len; i++)
         g_string_append_printf(settings, "%s%s", i ? "; " : "", (char *)t->targetless->pdata[i]);
     if (settings->len)
-        orch_section_note(t->a->section, "without a target (no result '%s'): %s", name,
+        orch_section_note(t->a->section, "these settings have no target (no result '%s'): %s", name,
                           settings->str);
 }
 

@@ -112,7 +112,7 @@ static void doubt_until(struct chooser *chooser, const struct orch_search *searc
     orch_tried_value_format(points->best_value, value);
     if (!is_share)
         say(chooser,
-            "%s is %s so far, but its search ends at %s. If this is in per cent, write '%s%%'",
+            "%s is %s so far, but its search ends at %s. If you mean per cent, write '%s%%'",
             search->metric, value, until, until);
     else if (search->is_max)
         say(chooser,

@@ -31,7 +31,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct ask_options, search, TEXT, "search", .value = "METRIC",
                 .help = "the metric to optimise, such as 'max val_accuracy'"),
     ORCH_OPTION(struct ask_options, experiment, TEXT, "experiment", .letter = 'e', .value = "NAME",
-                .help = "the experiment whose runs are the results so far"),
+                .help = "the experiment whose runs gave the results so far"),
     ORCH_OPTION(struct ask_options, pending, LIST, "pending", .value = "PARAM=VALUE,...",
                 .help = "a setting that is running now (repeatable)"),
     ORCH_OPTION(struct ask_options, sampler, TEXT, "sampler", .value = "NAME",

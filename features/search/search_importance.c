@@ -183,9 +183,10 @@ void orch_search_add_importance(struct orch_section *section, const struct orch_
     orch_section_note(
         section,
         "a random forest predicts the ranks of %zu settings from their parameters, and explains "
-        "%.0f %% of the variance in settings that it has not seen. Importance: how much less of it "
-        "is explained when the values of the parameter are shuffled. A search tries most settings "
-        "where values are good. Over the whole range: the same question for settings spread "
-        "evenly, answered by a Gaussian process",
+        "%.0f %% of the variance in settings that it has not seen. Importance: how much less of "
+        "this variance is explained when the values of the parameter are shuffled. A search tries "
+        "most settings "
+        "where values are good. Over the whole range: the importance among settings that are "
+        "spread evenly, by a Gaussian process",
         count, 100 * out->explained);
 }

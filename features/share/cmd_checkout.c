@@ -170,7 +170,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_CHECKOUT = {
     .name = "checkout",
     .group = "Look at results",
-    .summary = "write the source tree that a run was made from into a folder",
+    .summary = "write the source tree of a run into a folder",
     .usage = "RUN [DIR]",
     .min_args = 1,
     .max_args = 2,

@@ -22,6 +22,7 @@ struct coverage_options {
 
 static const struct orch_option OPTIONS[] = {
     ORCH_VARIANT_OPTIONS(struct coverage_options, variant),
+    ORCH_PART_OPTION(struct coverage_options, variant),
     ORCH_OPTION(struct coverage_options, remote, TEXT, "remote", .value = "NAME|FOLDER",
                 .help = "the group's git remote or folder (default: as for 'orch pull')"),
     ORCH_OPTION(struct coverage_options, offline, FLAG, "offline",
@@ -29,7 +30,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct coverage_options, price, TEXT, "price", .value = "USD",
                 .help = "price of a device hour (default: from 'orch gpu prices')"),
     ORCH_OPTION(struct coverage_options, jobs, COUNT, "jobs", .letter = 'j', .value = "N",
-                .help = "compute the expected time for N trials at once"),
+                .help = "compute the expected time if N trials run at once"),
     {0}};
 
 /* The status of a trial. */
@@ -76,7 +77,7 @@ static bool look_at_claims(struct orch_cli *cli, const struct coverage_options *
         orch_error_set(error, ORCH_ERROR_USAGE, NULL, "option '--offline' excludes '--remote'");
         return false;
     }
-    if (o->offline || c->plan->expansion->smoke)
+    if (o->offline)
         return true;
     c->sharing = orch_cli_sharing_open(cli, o->remote, &problem);
     if (c->sharing) {

@@ -67,13 +67,14 @@ static int run_merge(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_DB_MERGE = {
     .name = "db merge",
     .group = "Maintain",
-    .summary = "add the runs of other stores, bundles or folders of them",
+    .summary = "add the runs of other stores and bundles ('orch export --bundle')",
     .usage = "OTHER.db|BUNDLE|DIR...",
     .min_args = 1,
     .max_args = -1,
     .options = MERGE_OPTIONS,
     .option_bytes = sizeof(struct merge_options),
-    .about = "Adds the ended runs of the other stores, with their artifacts and public notes. The "
+    .about = "Adds the ended runs of the other stores, with their artifacts and with notes that "
+             "were made public. The "
              "other stores are not changed. A damaged run, or one whose key belongs to another run "
              "here, is not merged but reported; the exit status is then 7.",
     .examples = "  orch db merge ../anna/.orch/results.db   # a classmate's store\n"

@@ -19,11 +19,11 @@ static const struct orch_option PUSH_OPTIONS[] = {
     ORCH_OPTION(struct push_options, dry_run, FLAG, "dry-run", .letter = 'n',
                 .help = "list what would be sent; send nothing"),
     ORCH_OPTION(struct push_options, artifacts, TEXT, "artifacts", .value = "all|none|BYTES",
-                .help = "largest artifact to send (default 4MiB)"),
+                .help = "send artifacts (files of runs) of at most this size (default 4MiB)"),
     ORCH_OPTION(struct push_options, with_source, FLAG, "with-source",
-                .help = "also send the source files that 'inputs:' names"),
+                .help = "also send the source files that the recipe names in 'inputs:'"),
     ORCH_OPTION(struct push_options, sign, FLAG, "sign",
-                .help = "first sign your runs with git's key"),
+                .help = "first sign your runs with your git signing key"),
     ORCH_OPTION(struct push_options, datasets, LIST, "measurements", .value = "NAME",
                 .help = "also send this imported table of measurements"),
     ORCH_OPTION(struct push_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
@@ -285,7 +285,7 @@ struct pull_options {
 
 static const struct orch_option PULL_OPTIONS[] = {
     ORCH_OPTION(struct pull_options, artifacts, TEXT, "artifacts", .value = "all|none|BYTES",
-                .help = "largest artifact to store here (default 4MiB)"),
+                .help = "store artifacts (files of runs) of at most this size (default 4MiB)"),
     {0}};
 
 static void print_pulled(struct orch_cli *cli, const struct orch_remote *remote,
@@ -338,9 +338,10 @@ const struct orch_command ORCH_COMMAND_PULL = {
     .max_args = 1,
     .options = PULL_OPTIONS,
     .option_bytes = sizeof(struct pull_options),
-    .about = "Without REMOTE, the remote of 'orch push' is used. A run that does not match its "
-             "digest is named and left out; the exit status is then 7. Your branches and files are "
-             "not touched.",
+    .about =
+        "Without REMOTE, the remote of the repository is used. A run that was damaged or changed "
+        "is reported and left out; the exit status is then 7. Your branches and files are "
+        "not touched.",
     .examples = "  orch pull",
     .run = run_pull,
 };

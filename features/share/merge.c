@@ -62,7 +62,7 @@ static bool add_source(GPtrArray *files, const char *said, GError **error)
     if (g_file_test(said, G_FILE_TEST_IS_DIR))
         return add_folder(files, said, error);
     if (access(said, F_OK) != 0) {
-        orch_error_set(error, ORCH_ERROR_IO, "name the file of a store, a bundle, or a folder",
+        orch_error_set(error, ORCH_ERROR_IO, "name a store's file, a bundle or a folder",
                        "there is no file or folder '%s'", said);
         return false;
     }

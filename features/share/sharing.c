@@ -96,7 +96,8 @@ struct run_options {
     bool shares, waits, sign;
 };
 #define SIGN_OPTION                                                                                \
-    ORCH_OPTION(struct run_options, sign, FLAG, "sign", .help = "sign these runs with git's key")
+    ORCH_OPTION(struct run_options, sign, FLAG, "sign",                                            \
+                .help = "sign these runs with your git signing key")
 #define SHARING_OPTIONS                                                                            \
     ORCH_OPTION(struct run_options, shares, FLAG, "share",                                         \
                 .help = "divide the trials among your group"),                                     \

@@ -69,7 +69,7 @@ static bool read_curves(struct web_call *call, struct band *band, GError **error
     size_t points = 0;
     if (!count || count > RUNS_MAX) {
         orch_error_set(error, ORCH_ERROR_USAGE, "add ?runs=KEY,KEY to the address",
-                       "a band needs 1 to %d runs", RUNS_MAX);
+                       "a mean curve with its band needs 1 to %d runs", RUNS_MAX);
         return false;
     }
     for (guint i = 0; i < count; i++) {

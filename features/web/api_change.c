@@ -65,7 +65,7 @@ static bool is_own(struct web_call *call, const char *key, GError **error)
     orch_run_free(run);
     if (is_others)
         orch_error_set(
-            error, ORCH_ERROR_USAGE, "'orch serve' without --group changes this run here",
+            error, ORCH_ERROR_USAGE, "to change it here, start 'orch serve' without --group",
             "the run belongs to %s, and the page of a group changes only your own runs", who);
     return !is_others;
 }

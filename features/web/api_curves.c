@@ -181,7 +181,7 @@ bool orch_web_api_curves(struct web_call *call, GError **error)
         return false;
     if (!count || count > RUNS_MAX) {
         orch_error_set(error, ORCH_ERROR_USAGE, "add ?runs=KEY,KEY to the address",
-                       "curves are of 1 to %d runs", RUNS_MAX);
+                       "curves need 1 to %d runs", RUNS_MAX);
         return false;
     }
     json_t *list = json_array();

@@ -289,7 +289,7 @@ bool orch_web_api_groups(struct web_call *call, GError **error)
                            .values = values};
     if (all.by_count > BY_MAX || all.value_count > VALUES_MAX) {
         orch_error_set(error, ORCH_ERROR_USAGE, NULL,
-                       "runs can be grouped by at most %d names, with at most %d values", BY_MAX,
+                       "'by' can have at most %d names, and 'values' at most %d", BY_MAX,
                        VALUES_MAX);
         return false;
     }

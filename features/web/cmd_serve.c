@@ -67,7 +67,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     int64_t port = 8899;
     if (o->remote && (!o->group || !*o->remote || strcmp(o->remote, "-") == 0)) {
         orch_error_set(error, ORCH_ERROR_USAGE, "see 'orch serve --help'",
-                       "option '--remote' needs '--group' and a name");
+                       "option '--remote' needs a remote's name, and '--group'");
         return -1;
     }
     bool is_any = o->port && strcmp(o->port, "0") == 0;

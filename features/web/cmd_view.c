@@ -19,7 +19,7 @@ static const struct orch_option OPTIONS[] = {
                 .help = "do not show the view at the top"),
     ORCH_OPTION(struct view_options, remove, FLAG, "remove", .help = "remove the view"),
     ORCH_OPTION(struct view_options, is_public, FLAG, "public",
-                .help = "share the view with your runs"),
+                .help = "send the view when you push your runs"),
     ORCH_OPTION(struct view_options, of, TEXT, "of", .value = "WHO",
                 .help = "use the view of this person (default: yours)"),
     ORCH_OPTION(struct view_options, instead_of, TEXT, "instead-of", .value = "ADDRESS",
@@ -102,7 +102,7 @@ const struct orch_command ORCH_COMMAND_VIEW = {
     .about = "A view is a page of 'orch serve' with its filter, columns and runs, saved under a "
              "name. ADDRESS is the part of the page's address that begins with '#/'. 'orch serve' "
              "lists the saved views, and shows pinned views at the top of every page. Views stay "
-             "in this store; with --public they are shared with your runs.",
+             "in this store; with --public, 'orch push' sends them with your runs.",
     .examples = "  orch view                              # list the saved views\n"
                 "  orch view best '#/runs?where=val_acc%3E0.9' --pin\n"
                 "  orch view best --remove",

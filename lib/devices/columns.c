@@ -180,7 +180,7 @@ bool orch_columns_read(const struct orch_column *columns, const struct orch_csv 
         } else if (column->presence) {
             clear(column, (char *)out + column->offset);
         } else {
-            return orch_csv_fail(csv, row, at.index, "give every record one", error,
+            return orch_csv_fail(csv, row, at.index, "add it to each record", error,
                                  "'%s' is missing", column->name);
         }
     }

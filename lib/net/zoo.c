@@ -477,8 +477,8 @@ static bool check_range(const struct request *request, GError **error)
         request->classes <= 1000000)
         return true;
     orch_error_set(error, ORCH_ERROR_RECIPE,
-                   "use 1 to 4096 channels, 1 to 16384 rows and columns (1048576 tokens), and 1 to "
-                   "1000000 classes",
+                   "use 1 to 4096 channels, 1 to 16384 rows and columns (sequences: 1048576 "
+                   "tokens), and 1 to 1000000 classes",
                    "network '%s': an input of %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT
                    "x%" G_GINT64_FORMAT " with %" G_GINT64_FORMAT " classes is out of range",
                    request->name, input->c, input->h, input->w, request->classes);

@@ -161,7 +161,8 @@ static char *sign_ssh(GHashTable *settings, const char *dir, const char *text, G
             error, ORCH_ERROR_USAGE,
             is_own ? "if you trust the command: git config --global " DEFAULT_KEY " ..." : no_key,
             "no key to sign with: git's 'user.signingKey' is not set%s",
-            is_own ? ", and '" DEFAULT_KEY "' of this repository's own settings is not run" : "");
+            is_own ? ", and '" DEFAULT_KEY "' is not run because only this repository sets it"
+                   : "");
         return NULL;
     }
     const char *literal = literal_key(key);

@@ -210,7 +210,7 @@ static bool decode_into(struct orch_trial_spec *trial, const json_t *json, GErro
 {
     gint64 format = orch_json_int(json, "format", -1);
     if (format != ORCH_TRIAL_FORMAT) {
-        orch_error_set(error, ORCH_ERROR_PROTOCOL, "use the orch-host of the same version",
+        orch_error_set(error, ORCH_ERROR_PROTOCOL, "use orch and orch-host of one version",
                        "trial.json: expected format %d, found %d", ORCH_TRIAL_FORMAT, (int)format);
         return false;
     }

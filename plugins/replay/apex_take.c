@@ -79,7 +79,7 @@ bool orch_apex_look_for_deaths(struct apex *a, GError **error)
     }
     if (orch_worker_pool_alive(a->pool) > 0)
         return true;
-    orch_error_set(error, ORCH_ERROR_TRIAL, "their standard error may show why",
+    orch_error_set(error, ORCH_ERROR_TRIAL, "their output on stderr may show why",
                    "all %" G_GINT64_FORMAT " actors have ended", a->p.actors);
     return false;
 }

@@ -60,7 +60,7 @@ bool orch_gorila_look_for_deaths(struct gorila *g, GError **error)
     }
     if (goes_on(g))
         return true;
-    orch_error_set(error, ORCH_ERROR_TRIAL, "their standard error may show why",
+    orch_error_set(error, ORCH_ERROR_TRIAL, "their output on stderr may show why",
                    "no learner has actors any more: %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT
                    " actors and %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " learners have ended",
                    g->actors_died, g->p.actors, g->learners_died, g->p.learners);

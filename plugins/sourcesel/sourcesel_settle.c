@@ -89,7 +89,7 @@ static bool check_base(const struct sourcesel *s, GError **error)
         return true;
     if (s->sets->len < 3) {
         orch_error_set(error, ORCH_ERROR_RECIPE, "name more sets in 'sources' or 'use'",
-                       "labels: %s labels an image with three sources, but there %s only %u",
+                       "labels: %s needs three sources for each image, but there %s only %u",
                        p->labels, s->sets->len == 1 ? "is" : "are", s->sets->len);
         return false;
     }

@@ -31,7 +31,7 @@ static bool parse_moments(const char *text, int learner, GArray *out, GError **e
         if (*end || moment_ns <= last_ns || out->len == MOMENTS_MOST) {
             orch_error_set(error, ORCH_ERROR_RECIPE,
                            "write at most 10000 ascending seconds up to 1000000: \"1 2 3 4\"",
-                           "times of learner %d: '%s' cannot follow the text before it",
+                           "times of learner %d: '%s' is not a number above the one before it",
                            learner + 1, *word);
             return false;
         }

@@ -41,7 +41,7 @@ bool orch_store_check_files(const char *path, GError **error)
         if (stat(name, &info) != 0 && (i == 0 || errno != ENOENT))
             orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot read store '%s'", name);
         else if ((i == 0 || lstat(name, &info) == 0) && !S_ISREG(info.st_mode))
-            orch_error_set(error, ORCH_ERROR_IO, "remove this file if it is not yours",
+            orch_error_set(error, ORCH_ERROR_IO, "remove this file if you did not make it",
                            "cannot read store '%s': not a regular file", name);
         else
             continue;

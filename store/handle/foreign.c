@@ -113,12 +113,13 @@ static bool compare_tables(struct orch_store *ours, struct orch_store *theirs, G
         if (problem)
             g_propagate_error(error, problem);
         else
-            orch_error_set(error, ORCH_ERROR_STORE,
-                           orch_store_check_shape(theirs, store_migrations.before, NULL)
-                               ? "run 'orch ls --db FILE' with this version on the store's machine"
-                               : "ask for a copy made by 'orch db backup'",
-                           "cannot read store '%s': its table '%s' differs from orch's schema",
-                           theirs->path, TABLES[i]);
+            orch_error_set(
+                error, ORCH_ERROR_STORE,
+                orch_store_check_shape(theirs, store_migrations.before, NULL)
+                    ? "on the store's machine, run 'orch ls --db FILE' with this version of orch"
+                    : "ask for a copy made by 'orch db backup'",
+                "cannot read store '%s': its table '%s' differs from orch's schema", theirs->path,
+                TABLES[i]);
         return false;
     }
     return true;

@@ -47,7 +47,7 @@ static bool options_are_valid(const struct orch_loader_options *o, GError **erro
     if (o->batch <= 0 || o->threads < 0)
         orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
                        "a loader with batches of %d samples and %d threads is not possible: "
-                       "expected at least 1 sample and 0 threads",
+                       "expected at least 1 sample, and no negative number of threads",
                        o->batch, o->threads);
     else if (o->copies <= 0)
         orch_error_set(error, ORCH_ERROR_RECIPE, NULL,

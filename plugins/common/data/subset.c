@@ -22,7 +22,7 @@ static bool choose_classes(struct orch_subset *s, const int64_t *classes, size_t
             orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
                            wanted < 0 || wanted >= all
                                ? "class %" G_GINT64_FORMAT " of '%s': expected 0 to %d"
-                               : "class %" G_GINT64_FORMAT " of '%s' is given twice (of 0 to %d)",
+                               : "class %" G_GINT64_FORMAT " of '%s' (0 to %d) is given twice",
                            wanted, s->dataset->name, all - 1);
             return false;
         }

@@ -18,8 +18,8 @@ static bool add_objects(struct orch_weights *file, const struct orch_sample_inpu
     const struct orch_box_batch *objects = samples->objects;
     if (objects->images != samples->count) {
         orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
-                       "%" G_GINT64_FORMAT " samples were made, but the objects are of another "
-                       "number of images: %" G_GINT64_FORMAT,
+                       "%" G_GINT64_FORMAT " samples were made, but there are objects for another "
+                                           "number of images: %" G_GINT64_FORMAT,
                        samples->count, objects->images);
         return false;
     }
@@ -157,7 +157,8 @@ struct orch_sample_objects *orch_sample_file_objects(const struct orch_weights *
         return NULL;
     if (array->rank != 2 || array->shape[1] != COLUMNS || array->shape[0] > OBJECTS_MAX) {
         orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
-                       "array '%s' does not have %d columns, or too many rows", name, COLUMNS);
+                       "array '%s' has another number of columns than %d, or too many rows", name,
+                       COLUMNS);
         return NULL;
     }
     g_autofree float *rows = g_new(float, array->count + 1);

@@ -194,7 +194,7 @@ static bool find_image(const struct reading *r, size_t row, int64_t *out, GError
     *out = -1;
     if (!orch_scene_id_is_valid(id))
         orch_scene_builder_refuse(r->builder, r->path, line,
-                                  g_strdup("'ImageID' is not the name of a file"));
+                                  g_strdup("'ImageID' cannot be the name of a file"));
     else if (access(path, F_OK) != 0)
         orch_scene_builder_refuse(r->builder, r->path, line,
                                   g_strdup_printf("image '%s' has no file '%s'", id, path));

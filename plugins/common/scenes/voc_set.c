@@ -221,7 +221,8 @@ static bool read_line(struct reading *r, char *line, GHashTable *seen, GError **
     if (first || !orch_scene_id_is_valid(line)) {
         g_autofree char *shown = orch_scene_shown(line);
         orch_error_set(error, ORCH_ERROR_IO, NULL, "image '%s' %s\n  at: %s:%d", shown,
-                       first ? "is listed twice" : "is not the name of a file", r->list, r->line);
+                       first ? "is listed twice" : "cannot be the name of a file", r->list,
+                       r->line);
         return false;
     }
     g_hash_table_insert(seen, line, GINT_TO_POINTER(r->line));

@@ -59,7 +59,8 @@ static void on_start(GMarkupParseContext *context, const char *element, const ch
         return;
     }
     if (p->depth == 1 && strcmp(element, "annotation") != 0) {
-        fail(p, line, "no annotation of Pascal VOC: its first element is not 'annotation'", error);
+        fail(p, line, "not an annotation of Pascal VOC: the first element is not 'annotation'",
+             error);
         return;
     }
     p->has_root = true;
@@ -163,7 +164,7 @@ static void on_other(GMarkupParseContext *context, const char *text, gsize lengt
     const struct parser *p = data;
     (void)context;
     if (length >= 9 && g_ascii_strncasecmp(text, "<!DOCTYPE", 9) == 0)
-        fail(p, p->line, "the file has a DOCTYPE, which is not read", error);
+        fail(p, p->line, "the file has a DOCTYPE, but must have none", error);
 }
 
 static void clear_object(gpointer object)

@@ -40,7 +40,7 @@ bool orch_classes_suffice(const struct orch_subset *subset, GError **error)
 {
     if (subset->classes > 1)
         return true;
-    orch_error_set(error, ORCH_ERROR_RECIPE, "a training needs images of at least two classes",
+    orch_error_set(error, ORCH_ERROR_RECIPE, "choose at least two classes that have images",
                    "the images of '%s' have only one class, but a classifier needs two",
                    subset->dataset->name);
     return false;

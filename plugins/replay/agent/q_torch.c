@@ -77,7 +77,7 @@ static bool torch_learn(void *self, const float *gradients, double rate, GError 
 static bool no_vectors(GError **error)
 {
     orch_error_set(error, ORCH_ERROR_RECIPE, "use a network 'mlp:...'",
-                   "gradients as a vector need engine 'plain'");
+                   "this network cannot give its gradients as one vector");
     return false;
 }
 

@@ -129,10 +129,10 @@ static int open_workers(struct scaling *s, const struct orch_host *host)
     if (status != ORCH_OK)
         return status;
     if (s->workers.comm.ranks != s->params->workers) {
-        orch_training_fail(
-            host, g_error_new(ORCH_ERROR, ORCH_ERROR_RECIPE,
-                              "workers: %d, but 'ranks' of the experiment's resources starts %d",
-                              (int)s->params->workers, s->workers.comm.ranks));
+        orch_training_fail(host,
+                           g_error_new(ORCH_ERROR, ORCH_ERROR_RECIPE,
+                                       "workers: %d, but the experiment's resources have ranks: %d",
+                                       (int)s->params->workers, s->workers.comm.ranks));
         return ORCH_FAILED;
     }
     s->is_on_gpu = is_on_gpu(s);

@@ -20,7 +20,7 @@ bool orch_vecadd_cuda_ok(const struct gpu_trial *t, cudaError_t status, const ch
     orch_cuda_error_text(text, sizeof text, what, status);
     const bool sticky = orch_cuda_error_is_sticky(status);
     orch_vecadd_fail(t->host, "%s%s", text,
-                     sticky ? "; compute-sanitizer finds the instruction" : "");
+                     sticky ? "; compute-sanitizer can show the instruction" : "");
     return false;
 }
 

@@ -54,7 +54,7 @@ template <typename Stream> auto handle_of(const Stream &s, int) -> decltype(s.na
 template <typename Stream> void *handle_of(const Stream &, long)
 {
     throw std::runtime_error(
-        "kernels and gradients in buckets on CUDA need a newer LibTorch than " +
+        "on CUDA, all-reduce in buckets needs a newer LibTorch than " +
         std::string(TORCH_VERSION));
 }
 
@@ -94,7 +94,7 @@ void call_ready(orch_torch_model *m, size_t bucket)
                                stream_of(m)};
     if (!b.calls.ready(b.calls.ctx, &shown, &b.error) && !b.error)
         orch_error_set(&b.error, ORCH_ERROR_TRIAL, nullptr,
-                       "the call for bucket %zu of %zu failed without an error", bucket,
+                       "the all-reduce of bucket %zu of %zu failed without a message", bucket,
                        b.memory.size());
 }
 
@@ -259,7 +259,7 @@ void finish_buckets(orch_torch_model *m)
         return;
     if (!b->calls.finish(b->calls.ctx, stream_of(m), &b->error) && !b->error)
         orch_error_set(&b->error, ORCH_ERROR_TRIAL, nullptr,
-                       "finishing the buckets failed without an error");
+                       "the last all-reduce of the buckets failed without a message");
     pass_error(*b);
 }
 

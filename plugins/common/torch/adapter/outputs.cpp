@@ -127,8 +127,7 @@ bool backward(orch_torch_model *m, const orch_torch_array *gradients, size_t cou
 {
     return guarded(error, [&] {
         if (m->outputs.empty())
-            throw std::runtime_error("backward needs a forward in a training mode before it, and "
-                                     "each forward allows one");
+            throw std::runtime_error("each backward needs its own forward before it, in a training mode");
         if (count != m->outputs.size())
             throw std::runtime_error("backward has " + std::to_string(count) +
                                      " gradients; the network '" + m->net->name + "' has " +

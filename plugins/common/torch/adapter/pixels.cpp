@@ -42,7 +42,7 @@ int index_of(const orch_torch_model *m)
 void check_kernel(const char *problem)
 {
     if (problem)
-        throw std::runtime_error(std::string("no images from the GPU: ") + problem);
+        throw std::runtime_error(std::string("cannot prepare images on the GPU: ") + problem);
 }
 
 void need_kernel(const orch_torch_model *m)
@@ -96,7 +96,7 @@ void check_rows(const orch_torch_images *s, const orch_torch_image_plans *p)
 {
     for (int64_t i = 0; i < p->count; i++)
         if (p->rows[i] < 0 || p->rows[i] >= s->count)
-            throw std::runtime_error("image " + std::to_string(p->rows[i]) + " of a set of " +
+            throw std::runtime_error("there is no image " + std::to_string(p->rows[i]) + " in a set of " +
                                      std::to_string(s->count));
 }
 

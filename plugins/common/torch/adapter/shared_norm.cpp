@@ -83,7 +83,7 @@ namespace adapter
 bool norms_share(orch_torch_model *m, const orch_torch_norm_calls *calls, GError **error)
 {
     if (calls && !m->device.is_cpu()) {
-        orch_error_set(error, ORCH_ERROR_TRIAL, "use the statistics of each worker",
+        orch_error_set(error, ORCH_ERROR_TRIAL, "let each worker use its own statistics",
                        "batch norms cannot share their statistics on a GPU");
         return false;
     }

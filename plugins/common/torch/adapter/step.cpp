@@ -114,7 +114,7 @@ Tensor scores_of_both_sides(const orch_torch_model *m, const Batch &b, double li
     if (!(limit > 0 && limit <= 1))
         throw std::runtime_error("flip_below " + std::to_string(limit) + " is not in [0, 1]");
     if (b.input == ORCH_TORCH_FEATURES)
-        throw std::runtime_error("features have no mirror images");
+        throw std::runtime_error("features cannot be mirrored");
     Tensor out = scores(m, b, false);
     Tensor unsure = std::get<0>(at::softmax(out, 1).max(1)).le(limit).nonzero().squeeze(1);
     if (unsure.size(0) == 0)
