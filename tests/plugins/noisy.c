@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Trains on labels of which a share is wrong. The example of docs/training-plugins.md: what differs
- * from the plugin `train` is the feed, an observer, and a number in the checkpoint. */
+ * from the plugin `train` is the feed, a metric, and a number in the checkpoint. */
 #include "lib/base/error.h"
 #include "lib/weights/weights.h"
 #include "plugins/common/data/random.h"
@@ -57,7 +57,7 @@ static bool report_gap(void *ctx, const struct orch_moment *moment, GError **err
     return true;
 }
 
-/* A checkpoint of another share of noise is not gone on with. */
+/* A training does not resume from a checkpoint with another share of noise. */
 static bool save(void *ctx, struct orch_weights *checkpoint, GError **error)
 {
     const struct params *p = ctx;
