@@ -39,7 +39,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct try_options, wish.stop, TEXT, "stop", .value = "RULE",
                 .help = "stop bad trials: median, asha, 'forecast(p=0.05)' ('orch help search')"),
     ORCH_OPTION(struct try_options, wish.repeat, TEXT, "repeat", .value = "N",
-                .help = "runs per setting, or 'auto(ci=2%,metric=loss)': until loss is known to 2%",
+                .help = "runs per setting, or 'auto(ci=2%,metric=loss)' until loss is known to 2%",
                 .is_of_trial = true),
     ORCH_OPTION(struct try_options, wish.name, TEXT, "name", .value = "NAME",
                 .help = "name of the experiment (default: the program's)", .is_of_trial = true),

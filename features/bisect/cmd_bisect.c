@@ -35,8 +35,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct bisect_options, retry, FLAG, "retry",
                 .help = "rerun the commits at which the command failed"),
     ORCH_OPTION(struct bisect_options, aggregate, TEXT, "value", .value = "WHICH",
-                .help =
-                    "value of the metric in a run: last (default), best, min, max, mean, first"),
+                .help = "value that counts in a run: last (default), best, min, max, mean, first"),
     ORCH_OPTION(struct bisect_options, timeout, TEXT, "timeout", .value = "DURATION",
                 .help = "stop a run after DURATION (90, 30s, 5min), and skip its commit"),
     ORCH_OPTION(struct bisect_options, resources, LIST, "resources", .value = "KEY=N,...",

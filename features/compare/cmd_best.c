@@ -39,8 +39,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct best_options, experiment, TEXT, "experiment", .letter = 'e', .value = "NAME",
                 .help = "only runs of this experiment"),
     ORCH_OPTION(struct best_options, aggregate, TEXT, "value", .value = "WHICH",
-                .help =
-                    "value of the metric in a run: last (default), best, min, max, mean, first"),
+                .help = "value that counts in a run: last (default), best, min, max, mean, first"),
     ORCH_OPTION(struct best_options, min, FLAG, "min", .help = "rank the smallest value first"),
     ORCH_OPTION(struct best_options, max, FLAG, "max", .help = "rank the largest value first"),
     ORCH_OPTION(struct best_options, disturbed, FLAG, "disturbed",

@@ -29,8 +29,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct compare_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
                 .help = "only runs that match, on both sides"),
     ORCH_OPTION(struct compare_options, aggregate, TEXT, "value", .value = "WHICH",
-                .help =
-                    "value of the metric in a run: last (default), best, min, max, mean, first"),
+                .help = "value that counts in a run: last (default), best, min, max, mean, first"),
     ORCH_OPTION(struct compare_options, least, TEXT, "least", .value = "PERCENT",
                 .help = "the smallest difference that matters (default 5%)"),
     ORCH_OPTION(struct compare_options, across, FLAG, "across",

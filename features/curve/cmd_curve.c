@@ -27,8 +27,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct curve_options, epochs, TEXT, "epochs", .letter = 'e', .value = "N",
                 .help = "predict the loss after N epochs"),
     ORCH_OPTION(struct curve_options, metric, TEXT, "metric", .value = "NAME",
-                .help =
-                    "loss or accuracy to fit (default: the first of step_loss, train_loss, ...)"),
+                .help = "metric to fit (default: the first of step_loss, train_loss, ...)"),
     ORCH_OPTION(struct curve_options, accuracy_metric, TEXT, "accuracy-metric", .value = "NAME",
                 .help = "metric of --target-accuracy (default: val_accuracy, val_acc, ...)"),
     ORCH_OPTION(struct curve_options, form, TEXT, "form", .value = "NAME",

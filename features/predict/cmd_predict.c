@@ -64,7 +64,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct predict_options, time.without, LIST, "without", .value = "SOURCE",
                 .help = "ignore measurements of this source: timm, lambda, ..."),
     ORCH_OPTION(struct predict_options, time.calibrate, LIST, "calibrate", .value = "RUN",
-                .help = "correct the forecast by the error that it makes for this finished run"),
+                .help = "correct the forecast by its error for this finished run"),
     TIME_SHARE_OPTIONS(AT(time.ppp_comp), AT(time.ppp_comm), ", or 'measured'"),
     ORCH_OPTION(struct predict_options, experiment, TEXT, "experiment", .value = "NAME",
                 .help = "forecast a run of this experiment"),

@@ -14,8 +14,7 @@ struct score_options {
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct score_options, by, TEXT, "by", .value = "NAME",
-                .help =
-                    "group by setting (default), question, time (day), model, network, or device"),
+                .help = "by setting (default), question, time, model, network or where (device)"),
     ORCH_OPTION(struct score_options, chart, TEXT, "chart", .value = "FILE",
                 .help = "draw the calibration of the forecasts into FILE (.svg, .png or .pdf)"),
     {0}};

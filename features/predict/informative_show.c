@@ -198,11 +198,11 @@ static void print_choices(struct orch_cli *cli, const struct orch_plan *plan, co
 
 static const struct orch_option RUN_OPTIONS[] = {
     ORCH_OPTION(struct informative_options, count, TEXT, "most-informative", .value = "N",
-                .help = "run only the N trials that would improve forecasts of time most"),
+                .help = "only the N trials that would improve time forecasts most"),
     {0}};
 static const struct orch_option PLAN_OPTIONS[] = {
     ORCH_OPTION(struct informative_options, count, TEXT, "most-informative", .value = "N",
-                .help = "run only the N trials that would improve forecasts of time most"),
+                .help = "only the N trials that would improve time forecasts most"),
     {0}};
 
 static bool is_asked(const void *options)

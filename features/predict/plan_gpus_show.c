@@ -357,8 +357,8 @@ const struct orch_command_part ORCH_PART_COVERAGE_GPU = {
     .command = "coverage",
     .options = OPTIONS,
     .option_bytes = sizeof(struct gpus_options),
-    .about = " --gpu forecasts time and cost of the missing trials on other GPUs, if the trials' "
-             "plugins describe the work of a step (key 'cost').",
+    .about = " --gpu forecasts time and cost of the missing trials on other GPUs, if their plugins "
+             "have the key 'cost'.",
     .examples = "  orch coverage recipes/hw4.recipe p4 --gpu all",
     .is_asked = is_asked,
     .look = look,

@@ -38,7 +38,7 @@ struct time_options {
      "batch size of a worker (with --scaling strong: of all workers)"),                         \
     TIME_OPTION("workers", 'w', "N,...", ORCH_OPT_TEXT, workers, "number of devices (workers)"),    \
     TIME_OPTION("scaling", 0, "weak|strong", ORCH_OPT_TEXT, scaling,                                          \
-     "weak (default): each worker has its own batch; strong: all share a batch")
+     "weak (default): a batch per worker; strong: all share one batch")
 #define TIME_PRECISION_HELP                                                                        \
     "fp32, fp32-ieee, tf32, fp16, bf16, fp64 or auto"
 #define TIME_LINK_OPTIONS(network, per_node)                                                       \

@@ -33,8 +33,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct record_options, pid, TEXT, "pid", .value = "PID",
                 .help = "end the run when this process ends"),
     ORCH_OPTION(struct record_options, begin, FLAG, "begin",
-                .help =
-                    "for programs: read the options as JSON from the first line, answer in JSON"),
+                .help = "for programs: read options as JSON from the first line, answer in JSON"),
     {0}};
 
 /* ---- input ------------------------------------------------------------------------------------

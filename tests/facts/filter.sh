@@ -25,7 +25,7 @@ import json, sys
 blocks = json.load(open(sys.argv[1]))["sections"][0]["blocks"]
 assert (blocks[0]["kind"], blocks[0]["text"]) == ("answer", "The TX1 is faster."), blocks[0]
 notes = [b["text"] for b in blocks if b["kind"] == "note"]
-assert notes == ["the date has passed, so look the fact up again: TX1 (2020-01), TX2 (2020-01-31)"], notes
+assert notes == ["these facts may be out of date; look them up again: TX1 (2020-01), TX2 (2020-01-31)"], notes
 P
 sed 's/ | Lu et al., table 6//' f.recipe >bad.recipe
 fails 2 orch check bad.recipe

@@ -62,7 +62,7 @@ says 'is not a date'
 bad 'K80,aws,x,y,1,1,,2026,,' 2:24
 says "'source' is missing"
 bad "$(printf 'K80,aws,x,y,1,1,,2026,,me\nK80 die,AWS,x,y,1,2,,2026,,me')" 3:1
-says 'already has a price of 2026'
+says 'has the price of this instance as of 2026'
 printf 'gpu,price\nK80,1\n' >bad.csv
 fails 2 orch gpu prices --update bad.csv
 says "no column 'cloud'"

@@ -5,7 +5,7 @@ cp "$SOURCE"/tests/operators/corpus/operators/*.jsonl .
 ok orch net show attention.jsonl --work
 has 'attention.q'
 has '32*32*64*1 = 65,536'
-says "operator 'mylib::twist' is not known, so only its bytes"
+says "operator 'mylib::twist' is not known, so only bytes"
 says "('unused.weight'; 7 elements) is used by no operator"
 ok orch predict --net attention.jsonl --gpu H100 --batch 16 --precision bf16
 has 'tier transferred: the sum of the network'

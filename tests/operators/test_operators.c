@@ -76,7 +76,7 @@ static void test_attention(void **state)
     assert_true(orch_net_tensor(net, tensor_find(net, "out.weight"))->is_frozen);
     assert_false(orch_net_tensor(net, tensor_find(net, "out.bias"))->is_frozen);
     assert_int_equal(notes->len, 2);
-    assert_true(has_note(notes, "operator 'mylib::twist' is not known, so only its bytes"));
+    assert_true(has_note(notes, "operator 'mylib::twist' is not known, so only bytes"));
     assert_true(
         has_note(notes, "1 parameter ('unused.weight'; 7 elements) is used by no operator"));
     orch_net_free(net);

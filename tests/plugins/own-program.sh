@@ -44,7 +44,7 @@ fails 2 "${trying[@]}" --write tune.recipe "${command[@]}"
 says "'tune.recipe' already exists"
 mkdir sub
 fails 2 "${trying[@]}" --write sub/tune.recipe "${command[@]}"
-says 'in another folder'
+says 'is not in this folder'
 fails 2 "${trying[@]}" --write tune "${command[@]}"
 says '--write tune.recipe'
 fails 2 orch try -n -s api_key=sk-abcdefghijklmnopqrstuvwx1234567890 --write key.recipe -- python3 mine.py lr=1 key={api_key}

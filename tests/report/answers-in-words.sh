@@ -195,13 +195,13 @@ printf '%s\n' "$out" | grep -Eq '^  Shared rises from [0-9.]+ at k 1 to [0-9.]+ 
 # the tests behind them: both parts of a turn, of which the top was picked, and the ends
 printf '%s\n' "$out" | grep -Eq '^  paired t-test .*: the value changes by \+[0-9.]+ \(95 % interval [0-9.]+ to [0-9.]+\) from k 1 to 2, p [<0-9.]+.*; the value changes by -[0-9.]+ \(95 % interval .* from k 2 to 3' || _fail 'the tests of a top'
 printf '%s\n' "$out" | grep -Eq '^  paired t-test .*: the value changes by [+-]?[0-9.]+ \(95 % interval -[0-9.]+ to [0-9.]+\) from k 1 to 3, p 0[0-9.]*$' || _fail 'the test of noise'
-has_not 'the same values in every run'
+has_not 'the same results in every run'
 sed 's/y: flat/y: same/; s/flat/same/g' n.recipe >e.recipe
 sed -i 's/flat/same/' noise.plugin
 sed -i 's/"flat\\": %g/"same\\": %g/; s/50 + 2 \* n + k \/ 2,/(k > 1 ? r : n),/' noise.sh
 ok orch run e.recipe -q
 ok orch report e.recipe
-has 'these settings have the same values in every run: k 2 and 3'
+has 'these settings gave the same results in every run: k 2 and 3'
 # a value against one that the same runs had before: by 52, 54, 49 and 51, of which Student's t has the interval
 echo "  - { title: Change, compare: { value: late, before: same, by: k, where: k = 2 } }" >>e.recipe
 ok orch report e.recipe --json

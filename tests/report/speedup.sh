@@ -71,7 +71,7 @@ cp t.recipe kept.recipe
 sed -i 's/bytes: result sent/&, transfer: result computed/' t.recipe
 rows '[[1,8,3,3,1.5,None,None], [2,5,3,3,1.5,2,2/24]]'
 ok orch report t.recipe
-has 'communication: with the part that runs during computing; measured by the trials (result computed)'
+has 'communication: includes communication during computing; measured by the trials (result computed)'
 mv kept.recipe t.recipe
 # what no timer holds, the bytes, and intervals over repeats: the wait grows with the repeat, so 0.5, 0.4 and 0.3 s of communication
 grep metrics: time.plugin >again.plugin
@@ -94,7 +94,7 @@ assert near(two["bandwidth_(gb/s)"], 15) and all(map(near, ends("bandwidth_(gb/s
 assert all(map(near, ends("share_of_the_link"), (6 / (0.4 + half) / 24, 6 / (0.4 - half) / 24))), two
 P
 ok orch report t.recipe
-has 'communication: without the part that runs during computing; measured by the trials (result stayed - result waited)'
+has 'communication: without communication during computing; measured by the trials (result stayed - result waited)'
 # of a rate more is better; speedup and efficiency are the usual columns
 recipe '1, 2, 4' 'value: result rate, by: kind, where: kind = weak'
 rows '[["weak",1,100,1,1], ["weak",2,160,1.6,.8], ["weak",4,200,2,.5]]'

@@ -86,7 +86,7 @@ ok orch report r.recipe
 has "corrected for all 3 pairs of 3 settings by Tukey's range test"
 has "Test: Tukey's range test of 3 pairs of runs, p "
 has "p and the intervals are corrected for 2 comparisons with the baseline (Bonferroni)"
-has "p and the intervals are corrected for 9 pairs (Bonferroni): 1 comparison with tune, and the choice of the best lr of each"
+has "p and the intervals are corrected for 9 pairs (Bonferroni): 1 comparison with tune, and choosing the best lr for each of them"
 has 'runs with the same seed are averaged first'
 has 'share one run of '"'pretrain'"
 ok orch report r.recipe --json

@@ -34,7 +34,7 @@ has 'SAME'
 has '2 runs without a partner (equal settings and seed) are left out'
 # p of a choice allows for all pairs of settings from which both were picked: two learning rates each
 ok orch report t.recipe --only 2
-has 'corrected for 4 pairs (Bonferroni): 1 comparison with old how, and the choice of the best lr of each'
+has 'corrected for 4 pairs (Bonferroni): 1 comparison with old how, and choosing the best lr for each of them'
 
 # made data in which some differences are more than noise and others are not: nowhere an interval without zero beside 'not
 # more than noise', or one with zero beside 'more than noise'

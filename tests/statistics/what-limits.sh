@@ -64,7 +64,7 @@ row = next(r for r in rows if r["kind"] == "strong" and r["workers"] == 2)
 assert row["computing_(s)"] is None and row["communication_(s)"] is None, row
 P
 ok orch report t.recipe --only 2
-has 'communication: without the part that runs during computing; measured by the trials (result hidden_not)'
+has 'communication: without communication during computing; measured by the trials (result hidden_not)'
 # one run each: no interval, and the report says so
 sed 's/repeat: 3/repeat: 1/' t.recipe >one.recipe
 ok orch report one.recipe --only 1

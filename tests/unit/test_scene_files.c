@@ -445,9 +445,9 @@ static const struct {
      "annotation>",
      {"'no' in 'annotation/object/difficult'", "a.xml:6\n"}},
     {"", {"not well-formed XML: ", "a.xml:1"}},
-    {"\n\n<html></html>", {"its first element is not 'annotation'", "a.xml:3"}},
+    {"\n\n<html></html>", {"the first element is not 'annotation'", "a.xml:3"}},
     {"<!DOCTYPE x [<!ENTITY a \"aaaa\"><!ENTITY b \"&a;&a;\">]>\n<annotation>&b;</annotation>",
-     {"has a DOCTYPE, which is not read", "a.xml:1\n"}},
+     {"has a DOCTYPE, but must have none", "a.xml:1\n"}},
     {"<annotation>\n<object><name>&b;</name></object></annotation>",
      {"not well-formed XML", "a.xml:2"}},
     {"<annotation>\n<a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a>",
@@ -501,7 +501,7 @@ static void test_bad_voc_files(void **state)
     put("files/ImageSets/Main/trainval.txt", "a\n\na\n");
     REFUSED(&options, "image 'a' is listed twice", "trainval.txt:3");
     put("files/ImageSets/Main/trainval.txt", "a\n../../a\n");
-    REFUSED(&options, "image '../../a' is not the name of a file", "trainval.txt:2");
+    REFUSED(&options, "image '../../a' cannot be the name of a file", "trainval.txt:2");
     put("files/ImageSets/Main/trainval.txt", "\xff\n");
     REFUSED(&options, "trainval.txt' is not UTF-8");
     put("files/ImageSets/Main/trainval.txt", "\n");
@@ -644,7 +644,7 @@ static void test_bad_tables(void **state)
         {SHORT "a,1.1,1.2,0.1,0.2,x\n", {"is outside of its image", "bbox.csv:2"}},
         {SHORT "a,0.1,0.2,0.1,0.2,x\nb,0.1,0.2,0.1,0.2,x\n",
          {"image 'b' has no file '", "bbox.csv:3"}},
-        {SHORT "../a,0.1,0.2,0.1,0.2,x\n", {"'ImageID' is not the name of a file", "bbox.csv:2"}},
+        {SHORT "../a,0.1,0.2,0.1,0.2,x\n", {"'ImageID' cannot be the name of a file", "bbox.csv:2"}},
         {SHORT "a,0.1,0.2,0.1,0.2,x\na,0.1,0.2,0.1\n",
          {"record has 4 fields, the header has 6", "bbox.csv:3"}},
         {SHORT "a,0.1,much,0.1,0.2,x\n", {"much", "bbox.csv:2"}},

@@ -243,9 +243,9 @@ static void contradictions(void **state)
     static const double speeds[] = {1, 2};
     struct staleness_params p = defaults();
     p.times = (struct orch_list){2, unsorted};
-    refuses(&p, "times of learner 1: '2' cannot follow");
+    refuses(&p, "times of learner 1: '2' is not a number above");
     p.times.items = letters;
-    refuses(&p, "times of learner 1: 'x' cannot follow");
+    refuses(&p, "times of learner 1: 'x' is not a number above");
     p.times.items = none;
     refuses(&p, "times of learner 2 are empty");
     p.times.items = good;
