@@ -34,8 +34,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct orch_export_job_options, data, LIST, "data", .value = "PLACE",
                 .help = "where the data sets are: a path or a URL"),
     ORCH_OPTION(struct orch_export_job_options, inputs, LIST, "inputs", .value = "PLACE",
-                .help = "path or URL of a bundle ('orch export --bundle') of earlier runs that the "
-                        "trial needs"),
+                .help = "path or URL of a bundle with the earlier runs that the trial needs"),
     ORCH_OPTION(struct orch_export_job_options, results, LIST, "results", .value = "PLACE",
                 .help = "where the job writes its results"),
     ORCH_OPTION(struct orch_export_job_options, roles, LIST, "role", .value = "NAME",
