@@ -157,7 +157,7 @@ export class Panel {
     }
     const all = this.drawn >= this.points;
     return `${number(this.points)} points${this.isSampled ? ', of which these are a sample so far' : all ? ', all are drawn.' : `; ${number(this.drawn)} are drawn. Choose a range with the mouse or the key + to see all of its points.`}${
-      this.lacking ? ` ${this.lacking} run${this.lacking === 1 ? ' has' : 's have'} no such metric.` : ''}${this.o.clip && this.cut ? ` ${number(this.cut)} points lie outside the axis.` : ''}`;
+      this.lacking ? ` ${this.lacking} run${this.lacking === 1 ? ' has' : 's have'} no such metric.` : ''}${this.o.clip && this.cut ? ` ${number(this.cut)} point${this.cut === 1 ? ' lies' : 's lie'} outside the axis.` : ''}`;
   }
 }
 
