@@ -335,7 +335,7 @@ bool orch_recipe_reference_check(struct recipe_draft *draft,
     }
     if (reference->target == experiment) {
         orch_recipe_error(draft, reference->place,
-                          "move the step that it refers to into a separate experiment",
+                          "move the part that it refers to into a separate experiment",
                           "experiment '%s' refers to itself", experiment->name);
         return false;
     }

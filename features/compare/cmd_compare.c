@@ -167,7 +167,7 @@ static bool read_names(struct orch_cli *cli, bool runs, char *names[2], int *out
     }
     if (!runs && cli->arg_count > *out_used) {
         orch_error_set(error, ORCH_ERROR_USAGE,
-                       "to name experiments after A and B, add --run RECIPE",
+                       "to list experiments after A and B, add --run RECIPE",
                        "too many arguments: '%s'", cli->args[*out_used]);
         return false;
     }

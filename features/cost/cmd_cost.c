@@ -91,7 +91,7 @@ struct cost_options {
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct cost_options, by, TEXT, "by", .letter = 'b', .value = "NAMES",
-                .help = "group by who,gpu (default), or recipe, experiment, machine, week, month"),
+                .help = "by who,gpu (default), or recipe, experiment, machine, week, month (UTC)"),
     ORCH_OPTION(struct cost_options, since, TEXT, "since", .value = "DATE",
                 .help = "only runs that ended since DATE (2026-11-01, or 7d for a week ago)"),
     ORCH_OPTION(struct cost_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",

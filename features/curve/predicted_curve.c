@@ -103,7 +103,7 @@ static bool same_units(const GPtrArray *curves, GError **error)
         const struct orch_run_curve *c = curves->pdata[i];
         if (c->is_by_epoch == first->is_by_epoch)
             continue;
-        orch_error_set(error, ORCH_ERROR_USAGE, "choose the series with --metric",
+        orch_error_set(error, ORCH_ERROR_USAGE, "choose one with --metric",
                        "some runs recorded the loss per step, others per epoch");
         return false;
     }

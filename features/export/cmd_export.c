@@ -96,7 +96,7 @@ static bool read_options(struct orch_cli *cli, const struct export_options *o,
     }
     if (!o->metrics || out->points)
         return true;
-    orch_error_set(error, ORCH_ERROR_USAGE, "for a column of runs: --columns key,metric.NAME",
+    orch_error_set(error, ORCH_ERROR_USAGE, "for a table of runs: --columns key,metric.NAME",
                    "option '--metric' needs '--what points'");
     return false;
 }

@@ -166,7 +166,7 @@ static bool read_table(const char *path, const struct import_options *o, struct 
     }
     if (!o->table.target) {
         orch_error_set(error, ORCH_ERROR_USAGE, "for example --target step_ms",
-                       "the target column of '%s' is missing", path);
+                       "no target column is named for '%s'", path);
         return false;
     }
     g_autoptr(GPtrArray) map = split_words(o->map), drop = split_words(o->drop);

@@ -132,10 +132,10 @@ static int run_share(struct orch_cli *cli, const void *options, GError **error)
     orch_csv_free(csv);
     if (rows->len)
         return write_rows(cli, options, rows, left, error) ? ORCH_EXIT_OK : -1;
-    orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                   "a row needs a GPU of 'orch gpu ls' and a network of 'orch net ls'",
-                   "there is nothing to share: no run measured a step of a public network on a "
-                   "public GPU");
+    orch_error_set(
+        error, ORCH_ERROR_NOT_FOUND,
+        "a row needs a GPU of 'orch gpu ls' and a network of 'orch net ls'",
+        "there is nothing to share: no run measured a step of a known network on a known GPU");
     return -1;
 }
 

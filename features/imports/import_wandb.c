@@ -124,7 +124,7 @@ static void read_metadata(struct orch_imported_run *run, const char *path, GPtrA
 static void read_log_file(struct orch_imported_run *run, const char *path, GPtrArray *warnings)
 {
     if (g_file_test(path, G_FILE_TEST_IS_SYMLINK)) {
-        orch_import_warn(warnings, "%s", "a link to a file is not read");
+        orch_import_warn(warnings, "%s", "the log is a link to another file, so it is not read");
         return;
     }
     run->verdict = ORCH_VERDICT_LOST;

@@ -159,7 +159,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
         return -1;
     }
     if (!is_folder && o->output) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "name the folder of the hand-ins",
+        orch_error_set(error, ORCH_ERROR_USAGE, "name the folder of the packs",
                        "option '--output' needs a folder of packs, but '%s' is not a folder",
                        cli->args[0]);
         return -1;

@@ -131,7 +131,7 @@ static bool digest_files(const struct orch_host *host, const GPtrArray *files, c
         const char *path = files->pdata[i], *digest = host->file_digest(host, path);
         g_autofree char *base = g_path_get_basename(path);
         if (!digest) {
-            orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot read '%s' for its digest", path);
+            orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot read and hash '%s'", path);
             return false;
         }
         g_string_append_printf(text, "%s %s\n", base, digest);

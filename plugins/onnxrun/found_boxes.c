@@ -32,7 +32,7 @@ static void found_clear(struct found *found)
 
 static bool no_memory(int64_t images, GError **error)
 {
-    orch_error_set(error, ORCH_ERROR_TRIAL, "lower count",
+    orch_error_set(error, ORCH_ERROR_TRIAL, "lower 'count'",
                    "there is no memory for the boxes of %" G_GINT64_FORMAT " images", images);
     return false;
 }

@@ -42,7 +42,7 @@ static bool group_init(const struct onnxrun_trial *t, const char *name, int64_t 
     group.inputs.count = t->batch.count / t->batch.shape[0] * count;
     group.inputs.data = g_try_new(float, group.inputs.count);
     if (!group.inputs.data) {
-        orch_error_set(error, ORCH_ERROR_TRIAL, "lower count",
+        orch_error_set(error, ORCH_ERROR_TRIAL, "lower 'count'",
                        "%" G_GINT64_FORMAT " inputs of '%s' do not fit in memory", count,
                        t->file->path);
         return false;

@@ -39,7 +39,7 @@ static bool keep_rows(const struct onnxrun_trial *t, struct onnxrun_group *group
         all->data = g_try_new(float, all->count);
     }
     if (!all->data || onnxrun_each(all) != each) {
-        orch_error_set(error, ORCH_ERROR_TRIAL, "lower count", "output '%s' of '%s' %s",
+        orch_error_set(error, ORCH_ERROR_TRIAL, "lower 'count'", "output '%s' of '%s' %s",
                        t->file->outputs[index], t->file->path,
                        all->data ? "has another size in each batch" : "does not fit in memory");
         return false;

@@ -94,7 +94,7 @@ static bool keep_outputs(const struct onnxrun_trial *t, struct onnxrun_group *gr
             all->data = g_try_new(float, all->count);
         }
         if (!all->data) {
-            orch_error_set(error, ORCH_ERROR_TRIAL, "lower count",
+            orch_error_set(error, ORCH_ERROR_TRIAL, "lower 'count'",
                            "output '%s' of LibTorch does not fit in memory", t->file->outputs[i]);
             return false;
         }

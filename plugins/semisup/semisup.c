@@ -37,7 +37,7 @@ static bool semisup_split_fits(const struct orch_semisup_params *p,
     if (left < 1) {
         orch_error_set(error, ORCH_ERROR_RECIPE, "lower 'labelled'",
                        "labelled: %" G_GINT64_FORMAT " images of each of %" G_GINT64_FORMAT
-                       " classes leave none of the %" G_GINT64_FORMAT " training images unlabelled",
+                       " classes would label all %" G_GINT64_FORMAT " training images",
                        p->labelled, classes, images);
         return false;
     }

@@ -109,7 +109,7 @@ int64_t orch_semisup_replace_labels(int32_t *labels, int64_t count, int classes,
     if (replaced > 0 && counts[labels[0]] == count) {
         orch_error_set(error, ORCH_ERROR_RECIPE, "train on at least two classes",
                        "noise: all %" G_GINT64_FORMAT
-                       " labels are equal, so no other label can replace one",
+                       " labels are equal, so there is no other label to use",
                        count);
         return -1;
     }

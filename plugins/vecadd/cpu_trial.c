@@ -240,9 +240,8 @@ static int measure(struct cpu_trial *t)
         return status;
     orch_vecadd_flush_init(&t->flush, t->all);
     if (!t->flush.buffer)
-        t->host->note(
-            t->host,
-            "too little memory to empty the caches: samples may have found their data in a cache");
+        t->host->note(t->host, "too little memory to empty the caches: some measured times may be "
+                               "those of data in a cache");
     if (!alone)
         addition.kernel = choose_kernel(t);
     t->host->phase(t->host, "sampling");

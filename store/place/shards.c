@@ -151,7 +151,7 @@ static void warn(struct orch_store *store, const char *format, ...)
 void orch_store_shards_warn(struct orch_store *store, const char *path, const GError *problem)
 {
     g_auto(GStrv) lines = g_strsplit(problem ? problem->message : "it changed meanwhile", "\n", 2);
-    warn(store, "the new contents of '%s' are left out this time: %s", path, lines[0]);
+    warn(store, "this command leaves out the new contents of '%s': %s", path, lines[0]);
 }
 
 void orch_store_shards_warn_of(struct orch_store *store, const struct orch_receipt *receipt)
@@ -208,7 +208,8 @@ static bool look_at(struct orch_store *store, const char *path, struct memory *m
     g_autofree char *sign = sign_of(path);
     GError *problem = NULL;
     if (!sign) {
-        warn(store, "the new contents of '%s' are left out this time: %s", path, g_strerror(errno));
+        warn(store, "this command leaves out the new contents of '%s': %s", path,
+             g_strerror(errno));
         return true;
     }
     if (strcmp(orch_json_text(m->seen, name, ""), sign) == 0)

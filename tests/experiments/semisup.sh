@@ -128,7 +128,7 @@ refused 'p: 11' 'p: 11 classes for each image, but there are only 10 classes' "h
 refused 'classes: [3]' "'classes' has only one class, but a classifier needs two" 'hint: name at least two'
 refused 'classes: [3, 4], p: 3, per_class: 600' 'p: 3 classes for each image, but there are only 2 classes' "hint: choose 'p'"
 refused 'labelled: 0' "parameter 'labelled': 0 is below its minimum 1" ''
-refused 'labelled: 100, per_class: 100' 'labelled: 100 images of each of 10 classes leave none of the 1000 training images unlabelled' "hint: lower 'labelled'"
+refused 'labelled: 100, per_class: 100' 'labelled: 100 images of each of 10 classes would label all 1000 training images' "hint: lower 'labelled'"
 refused 'pretrain_steps: 0' "needs 'pretrain_steps' above 0" "hint: raise 'pretrain_steps'"
 refused 'noise: 1.5' "parameter 'noise': 1.5 is above its maximum 1" ''
 refused 'teacher_net: lenet9' 'teacher_net: ' 'lenet'

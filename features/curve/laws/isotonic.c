@@ -59,7 +59,7 @@ struct orch_isotonic *orch_isotonic_fit(const double *x, const double *y, size_t
     for (size_t i = 0; i < count; i++)
         is_good = is_good && isfinite(x[i]) && isfinite(y[i]);
     if (!is_good) {
-        orch_error_set(error, ORCH_ERROR_USAGE, NULL, "an isotonic fit needs %s",
+        orch_error_set(error, ORCH_ERROR_USAGE, NULL, "a monotone (isotonic) fit needs %s",
                        count ? "finite numbers" : "at least one point");
         return NULL;
     }

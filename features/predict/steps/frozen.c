@@ -142,7 +142,7 @@ static bool check_rank(const struct orch_net *net, int64_t rank, struct orch_net
         least = MIN(least ? least : node->in_channels, MIN(node->in_channels, node->out.c));
     }
     if (!out->trained)
-        orch_error_set(error, ORCH_ERROR_USAGE, "use --trainable to freeze the first layers",
+        orch_error_set(error, ORCH_ERROR_USAGE, "to freeze the first layers, use --trainable",
                        "network '%s' has no linear layer for adapters except its last", net->name);
     else if (rank > least)
         orch_error_set(error, ORCH_ERROR_USAGE, "use a smaller rank; 8 and 16 are usual",

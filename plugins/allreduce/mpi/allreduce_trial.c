@@ -206,7 +206,7 @@ static int work(struct trial *t, GError **error)
         g_new0(struct orch_alpha_beta_point, sizes->len + 1);
     if (t->comm.ranks != p->workers)
         orch_error_set(error, ORCH_ERROR_RECIPE, "leave out 'ranks' of the experiment's resources",
-                       "workers: %d, but the experiment's resources have ranks: %d workers",
+                       "workers: %d, but the experiment's resources have ranks: %d",
                        (int)p->workers, t->comm.ranks);
     else if (lack_gpus(t))
         return ORCH_SKIPPED;

@@ -30,7 +30,7 @@ bool orch_image_set_digest(const struct orch_image_set_options *o,
         g_autofree char *parent = g_path_get_basename(folder);
         g_autofree char *base = g_path_get_basename(path);
         if (!digest) {
-            orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot read '%s' for its digest", path);
+            orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot read and hash '%s'", path);
             return false;
         }
         /* class and file for folders, the file for other sets, but never their location */

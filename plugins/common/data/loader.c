@@ -67,7 +67,7 @@ static void set_memory_error(const struct orch_loader *l, double bytes, int64_t 
     g_autofree char *needed = orch_bytes_format((int64_t)MIN(bytes, 9e18));
     g_autofree char *there = present > 0 ? orch_bytes_format(present) : g_strdup("an unknown size");
     orch_error_set(error, ORCH_ERROR_RECIPE, "choose a smaller batch",
-                   "%d batches of batch size %d x %d copies of %dx%dx%d values take %s, but this "
+                   "%d batches of %d samples x %d copies of %dx%dx%d values take %s, but this "
                    "machine has %s of memory",
                    l->slot_count, o->batch, o->copies, d->channels, d->height, d->width, needed,
                    there);

@@ -36,6 +36,6 @@ bool orch_training_file_input(const struct orch_host *host, const char *name, co
     if (digest)
         host->input(host, name, digest);
     else
-        orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot read '%s' for its digest", path);
+        orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot read and hash '%s'", path);
     return digest != NULL;
 }
