@@ -12,7 +12,7 @@ bool orch_bisect_metric_direct(struct orch_bisect_metric *metric, bool min, bool
                                GError **error)
 {
     if (min && max) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two options",
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two",
                        "option '--min' excludes '--max'");
         return false;
     }

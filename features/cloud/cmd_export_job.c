@@ -63,8 +63,7 @@ static bool options_fit(const struct orch_export_job_options *o, double *out_giv
         wrong = "option '--side-by-side' excludes '--output'";
     if (wrong)
         orch_error_set(error, ORCH_ERROR_USAGE,
-                       o->side_by_side ? "leave out one of the two options"
-                                       : "for example --to slurm",
+                       o->side_by_side ? "leave out one of the two" : "for example --to slurm",
                        "%s", wrong);
     return !wrong && (!o->time || orch_option_duration("time", o->time, out_given_s, error));
 }

@@ -109,7 +109,7 @@ static bool check_until_sure(const struct compare_options *o, GError **error)
             "for example orch compare lr=0.1 lr=0.01 --run RECIPE -m METRIC --until-sure",
             "option '%s' needs '--until-sure'", alone);
     else if (o->until_sure && other)
-        orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two options",
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two",
                        "option '--until-sure' excludes '%s'", other);
     else if (o->until_sure && !o->run.recipe)
         orch_error_set(
@@ -284,7 +284,7 @@ static int compare(struct request *c, GError **error)
     if (!ci && !orch_cli_format_check(c->options->format, error))
         return -1;
     if (ci && (c->options->until_sure || c->cli->json)) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two options",
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two",
                        "option '--format %s' excludes '%s'", c->options->format,
                        c->cli->json ? "--json" : "--until-sure");
         return -1;

@@ -151,7 +151,7 @@ static bool schedule_fits(const struct curve_options *o, bool is_schedule, GErro
                        "for example orch curve -w 'recipe=hw4' --form schedule --rates rates.csv",
                        "option '--rates' needs '--form schedule'");
     else if (idle)
-        orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two options",
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two",
                        "option '--form schedule' excludes '--%s'", idle);
     else
         return true;
@@ -168,7 +168,7 @@ static bool options_fit(const struct orch_cli *cli, const struct curve_options *
     if (!orch_cli_format_check(o->format, error))
         return false;
     if (cli->json && o->format)
-        orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two options",
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two",
                        "option '--json' excludes '--format'");
     else if (idle)
         orch_error_set(error, ORCH_ERROR_USAGE, "for example --net resnet-cifar:44",

@@ -60,7 +60,7 @@ static void predicted_curve_print(struct orch_cli *cli, const struct orch_predic
     orch_section_table(section, params_table(p));
     orch_section_table(section, predicted_curve_table(p));
     orch_section_note(section, "%s",
-                      p->device ? p->device : "on average over the devices (--gpu names one)");
+                      p->device ? p->device : "mean over all devices (one device: --gpu GPU)");
     if (p->left_out.networks)
         orch_section_note(section,
                           "error when each of %d networks is left out and predicted from the "

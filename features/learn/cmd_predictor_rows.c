@@ -151,7 +151,7 @@ static int run_rows(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct rows_options *o = options;
     if (o->data && (o->where || o->runs)) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two options",
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two",
                        "option '%s' excludes '--data'", o->where ? "--where" : "--runs");
         return -1;
     }

@@ -338,7 +338,7 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
         !orch_cli_count(o->classes, "--classes", 1 << 24, &classes, error))
         return -1;
     if (cli->json && o->format) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two options",
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two",
                        "option '--json' excludes '--format'");
         return -1;
     }

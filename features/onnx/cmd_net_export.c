@@ -126,7 +126,7 @@ static bool open_source(struct orch_cli *cli, const struct export_options *o,
     if (!name)
         return open_run(cli, o, &request.net, out, error);
     if (o->weights && o->seed) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two options",
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two",
                        "option '--weights' excludes '--seed'");
         return false;
     }

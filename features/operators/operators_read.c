@@ -52,7 +52,7 @@ static bool read_sizes(const struct operators_reading *r, const json_t *list,
         out->is_of_batch |= letter != NULL;
         if (value < 0 || __builtin_mul_overflow(out->count, value, &out->count) ||
             out->count > OPERATORS_ELEMENTS_MAX)
-            return orch_operators_fail(r, error, "a size in a shape is not a number or too large");
+            return orch_operators_fail(r, error, "a size in a shape is too large or not a number");
         out->dims[out->rank++] = value;
     }
     return true;
@@ -122,8 +122,8 @@ static bool read_header(struct operators_reading *r, const json_t *line,
     g_autofree char *text = why ? shown(why) : NULL;
     if (why)
         note(notes, g_strdup_printf("'%s': the batch of %" G_GINT64_FORMAT
-                                    " is fixed (%s), so orch takes a whole batch for "
-                                    "one sample: --batch 2 means 2 such batches",
+                                    " is fixed (%s), so orch counts a whole batch as one sample: "
+                                    "--batch 2 means 2 such batches",
                                     r->file, r->batch, text));
     const char *axis = orch_json_text(fixed, "batch_axis", NULL);
     g_autofree char *where = axis ? shown(axis) : NULL;

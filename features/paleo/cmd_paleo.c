@@ -78,13 +78,12 @@ static bool roofline_fits(const struct paleo_options *o, GError **error)
 {
     const char *unused = unused_by_roofline(o);
     if (unused)
-        return refuse(unused, "excludes '--roofline'", "leave out one of the two options", error);
+        return refuse(unused, "excludes '--roofline'", "leave out one of the two", error);
     if (!o->time.gpu || g_str_has_prefix(o->time.gpu, "paleo:"))
         return refuse("roofline", "needs one of the GPUs that 'orch gpu ls' lists",
                       "for example --gpu V100", error);
     if (o->time.optimizer && o->time.forward_only)
-        return refuse("optimizer", "excludes '--forward-only'", "leave out one of the two options",
-                      error);
+        return refuse("optimizer", "excludes '--forward-only'", "leave out one of the two", error);
     return true;
 }
 
@@ -93,7 +92,7 @@ static bool options_fit(const struct orch_cli *cli, const struct paleo_options *
     if (!orch_cli_format_check(o->format, error))
         return false;
     if (cli->json && o->format)
-        return refuse("format", "excludes '--json'", "leave out one of the two options", error);
+        return refuse("format", "excludes '--json'", "leave out one of the two", error);
     if (g_strcmp0(o->time.gpu, "all") == 0)
         return refuse("gpu", "takes a single device here",
                       "'orch predict --gpu all' ranks all GPUs", error);

@@ -104,7 +104,7 @@ static int run_new(struct orch_cli *cli, const void *options, GError **error)
     g_autofree char *folder =
         o->dir ? g_strdup(o->dir) : g_build_filename("plugins", cli->args[0], NULL);
     if (o->language && o->skeleton) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two options",
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two",
                        "option '--language' excludes '--skeleton'");
         return -1;
     }

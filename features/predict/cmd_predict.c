@@ -88,7 +88,7 @@ static bool experiment_fits(const struct predict_options *o, GError **error)
     for (const struct orch_option *option = OPTIONS; option->name; option++) {
         if (g_strv_contains(own, option->name) || !is_given(o, option))
             continue;
-        orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two options",
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two",
                        "option '--%s' excludes '--experiment'", option->name);
         return false;
     }
@@ -141,11 +141,10 @@ static bool options_fit(const struct orch_cli *cli, const struct predict_options
     if (!is_model(t->model, error) || !orch_cli_format_check(o->format, error))
         return false;
     if (cli->json && o->format)
-        return refuse("leave out one of the two options", "option '--json' excludes '--format'",
-                      error);
+        return refuse("leave out one of the two", "option '--json' excludes '--format'", error);
     if (t->optimizer && t->forward_only)
-        return refuse("leave out one of the two options",
-                      "option '--optimizer' excludes '--forward-only'", error);
+        return refuse("leave out one of the two", "option '--optimizer' excludes '--forward-only'",
+                      error);
     return true;
 }
 

@@ -170,7 +170,7 @@ static bool read_gpus(const struct time_options *o, struct orch_time_question *q
     bool has_number = digits && (gpu[at] == 'x' || gpu[at] == 'X') && gpu[at + 1];
     g_autofree char *count = g_strndup(gpu, digits);
     gpu += has_number ? at + 1 + strspn(gpu + at + 1, " ") : 0;
-    const char *what = NULL, *hint = "leave out one of the two options";
+    const char *what = NULL, *hint = "leave out one of the two";
     if (!*gpu) {
         what = "option '--gpu' is missing";
         hint = "for example --gpu V100";
@@ -252,7 +252,7 @@ static bool read_tokens(const struct time_options *o, char **out_input, GError *
     if (!orch_cli_count(o->tokens, "--tokens", 1 << 20, &tokens, error))
         return false;
     if (tokens && o->input) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two options",
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two",
                        "option '--tokens' excludes '--input'");
         return false;
     }
@@ -302,7 +302,7 @@ static bool read_loss(const struct time_options *o, struct orch_time_question *q
         return false;
     }
     if (o->loss && o->forward_only) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two options",
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two",
                        "option '--loss' excludes '--forward-only'");
         return false;
     }
@@ -403,7 +403,7 @@ static bool read_parallel(const struct time_options *o, struct orch_time_questio
     if (!o->parallel)
         return true;
     if (with || !q->net) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two options",
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two",
                        "option '--parallel' excludes %s", with ? with : "a layer table");
         return false;
     }
@@ -413,10 +413,11 @@ static bool read_parallel(const struct time_options *o, struct orch_time_questio
         o->workers ? g_strdup(o->workers) : g_strdup_printf("%d", (int)q->workers[0]);
     const struct orch_parallel *p = &q->parallel;
     if (q->has_workers && (q->worker_count > 1 || q->workers[0] != orch_parallel_devices(p))) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "leave out --workers and the number in --gpu",
-                       "option '--parallel': '%s' is for %d device%s, --gpu or --workers for %s",
-                       o->parallel, (int)orch_parallel_devices(p),
-                       orch_plural(orch_parallel_devices(p)), asked);
+        orch_error_set(
+            error, ORCH_ERROR_USAGE, "leave out --workers and the number in --gpu",
+            "option '--parallel': '%s' uses %d device%s, but --gpu or --workers gives %s",
+            o->parallel, (int)orch_parallel_devices(p), orch_plural(orch_parallel_devices(p)),
+            asked);
         return false;
     }
     if (q->per_node && (q->per_node % p->tp ||
@@ -469,7 +470,7 @@ static bool read_trained(const struct time_options *o, struct orch_time_question
     if (!given)
         return true;
     if (o->forward_only || !q->net || (o->trainable && o->lora_rank)) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two options",
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two",
                        "option '--%s' excludes %s", given,
                        o->forward_only ? "'--forward-only'"
                        : q->net        ? "'--lora-rank'"

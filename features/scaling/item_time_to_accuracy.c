@@ -399,7 +399,7 @@ static void add_notes(const struct tally *t)
     if (t->is_left_out)
         orch_section_note(
             section,
-            "numbers of runs and epochs are of all runs; times are only of undisturbed runs");
+            "the numbers of runs and epochs count all runs; times are only of undisturbed runs");
 }
 
 static bool fill(struct orch_section_context *a, GError **error)

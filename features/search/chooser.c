@@ -116,11 +116,11 @@ static void doubt_until(struct chooser *chooser, const struct orch_search *searc
             search->metric, value, until, until);
     else if (search->is_max)
         say(chooser,
-            "%s is %s so far, so its values are probably in per cent: its search ends at %s",
+            "%s is %s so far, so its values are probably in per cent: the search ends at %s",
             search->metric, value, number);
     else
         say(chooser,
-            "%s is %s so far, but its search ends at %s. If its values are in per cent, write '%s'",
+            "%s is %s so far, but the search ends at %s. If its values are in per cent, write '%s'",
             search->metric, value, until, number);
 }
 

@@ -33,9 +33,8 @@ static void add_table(struct orch_section *section, const struct orch_searched *
         orch_table_add(table, point == searched->best ? "yes" : "", NULL);
     }
     orch_section_table(section, table);
-    orch_section_note(
-        section,
-        "knee: the setting of the front that is nearest to the best values of all metrics");
+    orch_section_note(section,
+                      "knee: on the front, the setting nearest to the best values of all metrics");
 }
 
 /* Draws the border of the region that a front of two metrics dominates. It has steps, because a

@@ -168,12 +168,13 @@ void orch_search_add_importance(struct orch_section *section, const struct orch_
         return;
     }
     if (isnan(out->explained)) {
-        orch_section_note(section, "importance of the parameters: none, all values are equal");
+        orch_section_note(section,
+                          "importance of the parameters: none, because all results are equal");
         return;
     }
     if (out->explained <= 0) {
         orch_section_note(section, "importance of the parameters: unknown, because a random forest "
-                                   "cannot predict the values from the parameters");
+                                   "cannot predict the results from the parameters");
         return;
     }
     add_table(section, space, out);
@@ -184,9 +185,9 @@ void orch_search_add_importance(struct orch_section *section, const struct orch_
         section,
         "a random forest predicts the ranks of %zu settings from their parameters, and explains "
         "%.0f %% of the variance in settings that it has not seen. Importance: how much less of "
-        "this variance is explained when the values of the parameter are shuffled. A search tries "
-        "most settings "
-        "where values are good. Over the whole range: the importance among settings that are "
+        "this variance is explained when the values of the parameter are shuffled. A search mostly "
+        "tries settings where values are good. Over the whole range: the importance among settings "
+        "that are "
         "spread evenly, by a Gaussian process",
         count, 100 * out->explained);
 }

@@ -238,9 +238,9 @@ static bool is_as_seen(const struct orch_saved_view *before, const struct orch_v
     if (!seen || strcmp(seen, is) == 0)
         return true;
     if (*is)
-        orch_error_set(error, ORCH_ERROR_USAGE, "open it, then save again to replace it",
-                       "view '%s' was changed since you opened it: its address is now '%s'",
-                       change->name, is);
+        orch_error_set(
+            error, ORCH_ERROR_USAGE, "to replace the new version, open it first, then save yours",
+            "view '%s' was changed since you opened it: its address is now '%s'", change->name, is);
     else
         orch_error_set(error, ORCH_ERROR_USAGE, "to restore the view, save again",
                        "view '%s' was removed since you opened it", change->name);

@@ -12,7 +12,7 @@ shown() { ok orch show @last --json; }
 
 recipe 'graphs: on, device: cpu'
 fails 2 orch run t.recipe
-says 'graphs: on needs a GPU, but the device is the CPU (device: cpu)'
+says "'graphs: on' needs a GPU, but the device is the CPU (device: cpu)"
 says 'hint: write graphs: auto'
 [ ! -e "$TINY_TORCH_LOG" ] || _fail 'LibTorch was loaded'
 recipe 'graphs: always'
@@ -24,7 +24,7 @@ recipe 'graphs: on'
 fails 1 orch run t.recipe -q
 ok orch ls --json
 ok orch show "$(json runs.0.key)"
-has 'graphs: on needs a GPU, but device: auto found none'
+has "'graphs: on' needs a GPU, but 'device: auto' found none"
 recipe 'graphs: auto'
 ok orch run t.recipe -q
 shown

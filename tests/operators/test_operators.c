@@ -224,7 +224,7 @@ static void test_no_files(void **state)
     refuses(HEAD INPUT "{\"id\":1,\"op\":\"mm\",\"in\":[[0,[\"b\",4]]],\"out\":[4]}\n",
             "the shapes in 'in' and 'out' do not fit operator 'mm'");
     refuses(HEAD INPUT "{\"id\":1,\"op\":\"relu\",\"in\":[[0,[\"s\",4]]],\"out\":[4]}\n",
-            "not a number or too large");
+            "too large or not a number");
     refuses(HEAD "{\"id\":0,\"op\":\"input\",\"in\":[],\"out\":[\"b\",\"4b\"]}\n",
             "the batch size 'b' twice");
     refuses(HEAD "{\"id\":0,\"op\":\"input\",\"in\":[],\"out\":[\"bb\"]}\n",

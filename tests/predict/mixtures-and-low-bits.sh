@@ -92,7 +92,7 @@ has 'no '
 fails 2 orch predict --gpu H100 --net gpt2 --parallel best
 says 'one batch among 2 to 1024 GPUs'
 fails 2 orch predict --gpu 8xH100 --net gpt2 --parallel fsdp=4
-says "'fsdp=4' is for 4 devices, --gpu or --workers for 8"
+says "'fsdp=4' uses 4 devices, but --gpu or --workers gives 8"
 ok orch predict --gpu 8xH100 --net gpt2 --parallel fsdp=8
 fails 2 orch predict --gpu V100,H100 --workers 4 --net gpt2 --parallel best
 says "'best' works with one model of GPU, not with several"

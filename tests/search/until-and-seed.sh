@@ -63,12 +63,12 @@ bare() { # bare METRIC UNTIL
     ok orch try -x 'x=uniform(0, 1, step 0.1)' --sampler random --search "$1" --trials 11 --until "$2" -- python3 bare.py '{x}'
 }
 bare 'max accuracy' 90%
-says 'so its values are probably in per cent: its search ends at 90'
+says 'so its values are probably in per cent: the search ends at 90'
 same "$(values -w 'accuracy >= 90' | wc -w)" 1
 says 'not needed'
 # the smallest is not taken so, since it may be a share beyond 1; what ends a search at its first point is doubted
 bare 'min rest' 10%
-says "its search ends at 0.1. If its values are in per cent, write '10'"
+says "the search ends at 0.1. If its values are in per cent, write '10'"
 bare 'min error' 10
 says "If this is in per cent, write '10%'"
 bare 'min error' 10%

@@ -165,7 +165,7 @@ static void test_average_resumes(void **state)
     recorder_init(&r);
     r.checkpoints = checkpoints;
     assert_int_equal(recorder_train(&r, &t, NULL), ORCH_FAILED);
-    assert_non_null(strstr(r.failure->str, "the checkpoint has no average of tensor"));
+    assert_non_null(strstr(r.failure->str, "the checkpoint has no averaged tensor"));
     recorder_clear(&r);
 }
 

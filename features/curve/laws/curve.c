@@ -191,8 +191,7 @@ bool orch_curve_fit(const double *k, const double *loss, size_t count,
     size_t found = different(k, count), wanted = (size_t)orch_curve_params(o->form);
     if (found < wanted) {
         orch_error_set(error, ORCH_ERROR_USAGE, NULL,
-                       "a loss curve of this form needs at least %zu steps, found %zu", wanted,
-                       found);
+                       "a fit of this curve needs at least %zu steps, found %zu", wanted, found);
         return false;
     }
     fit_checked(k, loss, count, 0, largest(loss, count), o, out);
@@ -318,7 +317,8 @@ bool orch_stages_reach(const struct orch_stages *stages, double loss, double *ou
         orch_error_set(error, ORCH_ERROR_USAGE, NULL, "the target loss is not a finite number");
     else
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL,
-                       "loss %.6g is never reached: in the last stage the loss tends to %.6g", loss,
-                       orch_curve_limit(&stages->curves[stages->count - 1]));
+                       "loss %.6g is never reached: after the last change of the learning rate, "
+                       "the loss tends to %.6g",
+                       loss, orch_curve_limit(&stages->curves[stages->count - 1]));
     return false;
 }

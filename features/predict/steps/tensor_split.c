@@ -82,7 +82,7 @@ static bool divides(const struct orch_net *net, const struct orch_net_node *node
 {
     if (number % ways == 0)
         return true;
-    orch_error_set(error, ORCH_ERROR_USAGE, "use a number of devices that divides the first number",
+    orch_error_set(error, ORCH_ERROR_USAGE, "use a number of devices that leaves no remainder",
                    "the %" G_GINT64_FORMAT " %s of layer '%s' of '%s' cannot be divided evenly "
                    "among this number of devices: %" G_GINT64_FORMAT,
                    number, what, node->name, net->name, ways);

@@ -68,8 +68,8 @@ static int64_t count_priors(const struct orch_prior_spec *spec, GError **error)
         const struct orch_prior_map *map = &spec->maps[i];
         if (!map_is_fine(map)) {
             orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
-                           "prior boxes of feature map %d: of %d cells, step %g, sizes %g to %g "
-                           "and %d ratios at least one is out of range",
+                           "prior boxes of feature map %d: %d cells, step %g, sizes %g to %g or %d "
+                           "ratios are out of range",
                            i, map->cells, (double)map->step, (double)map->size_min,
                            (double)map->size_max, map->ratio_count);
             return 0;

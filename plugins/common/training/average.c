@@ -69,7 +69,7 @@ static bool restore_tensor(const struct orch_session *s, const struct orch_weigh
     const struct orch_weight *weight = orch_weights_find(checkpoint, name);
     if (!weight || weight->count != tensor.count) {
         orch_error_set(error, ORCH_ERROR_CHECK, "remove the checkpoint to start again",
-                       "the checkpoint has no average of tensor '%s'", tensor.name);
+                       "the checkpoint has no averaged tensor '%s'", tensor.name);
         return false;
     }
     g_autofree float *values = g_new(float, tensor.count + 1);

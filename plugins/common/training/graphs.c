@@ -18,7 +18,7 @@ bool orch_graphs_check(const struct orch_training *t, GError **error)
     if (!is_on(t) || strcmp(t->device, "cpu") != 0)
         return true;
     orch_error_set(error, ORCH_ERROR_RECIPE, HINT,
-                   "graphs: on needs a GPU, but the device is the CPU (device: cpu)");
+                   "'graphs: on' needs a GPU, but the device is the CPU (device: cpu)");
     return false;
 }
 
@@ -29,7 +29,8 @@ bool orch_graphs_choose(const struct orch_session *s, GError **error)
         return true;
     if (!is_gpu) {
         orch_error_set(error, ORCH_ERROR_RECIPE, HINT,
-                       "graphs: on needs a GPU, but device: %s found none", s->training->device);
+                       "'graphs: on' needs a GPU, but 'device: %s' found none",
+                       s->training->device);
         return false;
     }
     GError *problem = NULL;

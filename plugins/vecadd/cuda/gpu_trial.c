@@ -141,7 +141,7 @@ static bool open_device(struct gpu_trial *t)
     if (!t->clock)
         t->host->note(
             t->host,
-            "without NVML the GPU's clocks are unknown, so no sample was left out for a low clock");
+            "without NVML the GPU's clocks are unknown, so samples at a low clock may be included");
     t->host->result(t->host, "thread_count",
                     orch_vecadd_grid_threads(t->trial->scenario, t->trial->count));
     return true;
