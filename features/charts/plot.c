@@ -227,7 +227,7 @@ bool orch_plot_draw(struct orch_trials *trials, const struct orch_plot *plot,
         orch_section_words(section, NULL);
         if (d.v.task_names)
             orch_section_note(section,
-                              "runs of different tasks (" ORCH_TASK_WORDS ") are drawn apart");
+                              "runs of different tasks (" ORCH_TASK_WORDS ") are drawn separately");
         if (plot->predicted && !d.v.has_forecasts)
             orch_section_note(section, "no forecast was stored for these runs");
     }

@@ -183,11 +183,11 @@ static void add_notes(const struct hybrid_item *h)
                       h->layers->name, o->device.name, o->device.peak_gflops,
                       o->device.bandwidth_gib_s, o->batch, o->network.name, o->network.gbit_s,
                       o->ppp_comp, o->ppp_comm, split);
-    orch_section_note(
-        h->a->section,
-        "hours of %g epochs of %g images, without the update; speedup: over the first row of the "
-        "same parallelism; errors: 100 (PALEO - measured) / measured",
-        h->epochs, h->images);
+    orch_section_note(h->a->section,
+                      "hours of %g epochs of %g images, without updates of the weights; speedup: "
+                      "over the first row of the "
+                      "same parallelism; errors: 100 (PALEO - measured) / measured",
+                      h->epochs, h->images);
 }
 
 static void show(const struct hybrid_item *h)

@@ -351,10 +351,11 @@ static int64_t call_sbatch(const GPtrArray *argv, const char *submission, const 
         return 0;
     }
     *out_may_exist = true;
-    orch_error_set(
-        error, ORCH_ERROR_IO, "run 'orch collect' later: it finds the job, or frees the trials",
-        "it is not known whether Slurm accepted the job: %s",
-        status == 0 ? "sbatch printed no job number, and squeue shows no such job" : complaint);
+    orch_error_set(error, ORCH_ERROR_IO,
+                   "run 'orch collect' later: it finds the job, or lets the trials run again",
+                   "it is not known whether Slurm accepted the job: %s",
+                   status == 0 ? "sbatch printed no job number, and squeue shows no such job"
+                               : complaint);
     return 0;
 }
 

@@ -51,7 +51,7 @@ static bool found_allocate(struct found *found, int64_t count, int classes, GErr
 static bool no_detector(const struct onnxrun_trial *t, const char *why, GError **error)
 {
     orch_error_set(error, ORCH_ERROR_RECIPE,
-                   "expected maps of offsets and of confidences in turn, or boxes (images x boxes "
+                   "expected alternating maps of offsets and confidences, or boxes (images x boxes "
                    "x 4) and scores (images x boxes x classes)",
                    "the outputs of '%s' are not those of a detector: %s", t->file->path, why);
     return false;

@@ -97,11 +97,11 @@ static bool choose(GPtrArray *sets, const struct orch_list *use, GError **error)
         struct orch_source_set *set = find_name(sets, name);
         if (!set) {
             orch_error_set(error, ORCH_ERROR_RECIPE, "use names of the list 'sources'",
-                           "use: there is no source '%s'", name);
+                           "'use': there is no source '%s'", name);
             return false;
         }
         if (g_ptr_array_find(chosen, set, NULL)) {
-            orch_error_set(error, ORCH_ERROR_RECIPE, NULL, "use: '%s' occurs twice", name);
+            orch_error_set(error, ORCH_ERROR_RECIPE, NULL, "'use': '%s' occurs twice", name);
             return false;
         }
         g_ptr_array_add(chosen, set);

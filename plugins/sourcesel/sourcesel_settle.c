@@ -43,7 +43,7 @@ static bool resolve_sources(struct sourcesel *s, const GPtrArray *all, GError **
     for (size_t i = 0; p->target && i < use.count; i++)
         if (strcmp(((const char *const *)use.items)[i], p->target) == 0) {
             orch_error_set(error, ORCH_ERROR_RECIPE, "leave the target out of 'use'",
-                           "use: '%s' is the target, which must not be a source", p->target);
+                           "'use': '%s' is the target, which must not be a source", p->target);
             return false;
         }
     if (!use.count)

@@ -332,7 +332,8 @@ static bool check_metrics(struct reader *reader, GError **error)
         ok = !known ||
              (strcmp(known->unit, row->unit) == 0 && strcmp(known->better, row->better) == 0);
         if (!ok)
-            fail(reader, error, "metric '%.100s' has two units or directions", row->name);
+            fail(reader, error, "metric '%.100s' has two units, or two directions (up, down)",
+                 row->name);
         if (known)
             continue;
         g_hash_table_insert(seen, (char *)(uintptr_t)row->name, row);

@@ -263,7 +263,7 @@ static int64_t find_set(struct orch_store *store, const char *name, GError **err
         return id;
     g_autofree char *hint = count ? NULL : suggest(store, name);
     orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                   count ? "use the first digits of its digest ('orch measurements ls --json')"
+                   count ? "give the first digits of a digest ('orch measurements ls --json')"
                          : hint,
                    count ? "several measurements are named '%s' in store '%s'"
                          : "no measurements '%s' in store '%s'",

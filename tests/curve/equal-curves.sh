@@ -51,12 +51,12 @@ R
 ok orch run c.recipe -q
 ok orch report c.recipe
 has '8 of 8 curves have a fitted model. They are 4 different curves'
-has 'count as one model: resnet-cifar:8 on 2 threads = on 1 thread'
+has 'count as one: resnet-cifar:8 on 2 threads = on 1 thread'
 has 'fitted to 4 independent curves of 4 networks'
-has '4 further curves equal one of these to the last bit'
+has '4 further curves equal one of these exactly'
 has 'the device matters cannot be tested: the losses on the devices are equal'
 has 'Its 2 terms are fitted to 4 independent curves'
-has 'the 2 curves of left-out networks count as 1: some are equal to the last bit'
+has 'the 2 curves of left-out networks count as 1: some are exactly equal'
 has_not 'as expected'
 has_not 'F('
 has 'equal to the last bit, because the runs have the same seed'
@@ -96,7 +96,7 @@ sed 's/law.py/blind.py/' law.plugin >blind.plugin
 sed 's/law.plugin/blind.plugin/; s/^recipe: c/recipe: e/; /reuse: device$/s/$/\n    seed: device/; s/reuse: device }/reuse: device, seed: device }/' c.recipe >e.recipe
 ok orch run e.recipe -q
 ok orch report e.recipe
-has '4 further curves equal one of these to the last bit, although the seeds of the runs differ, so that the seed has no effect'
+has '4 further curves equal one of these exactly, although the seeds of the runs differ, so that the seed has no effect'
 has_not 'the same seed'
 
 # a coefficient of the device that is many of its standard errors from 0, where the test finds no effect: both are said as one

@@ -66,7 +66,7 @@ cc -shared -fPIC -DEVIL="\"$SCRATCH/evil\"" -o "$SCRATCH/evil.so" "$SCRATCH/evil
 f = next(f for f in files if f[0].endswith("/r.recipe")); folder = f[0][:-len("r.recipe")]
 f[1] = f[1].replace(b"exp/job.plugin", b"./sleep.so"); files.append([folder + "sleep.so", open("../evil.so", "rb").read()]); relist()'
     refused bad.orch
-    has 'which the pack does not describe'
+    has 'the pack does not describe'
     retar ../w/r.orch bad.orch '
 f = next(f for f in files if f[0].endswith("/r.recipe")); folder = f[0][:-len("r.recipe")]
 f[1] = f[1].replace(b"exp/job.plugin", b"job"); files.append([folder + "job.so", open("../evil.so", "rb").read()]); relist()'

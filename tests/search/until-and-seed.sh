@@ -70,7 +70,7 @@ says 'not needed'
 bare 'min rest' 10%
 says "the search ends at 0.1. If its values are in per cent, write '10'"
 bare 'min error' 10
-says "If this is in per cent, write '10%'"
+says "If you mean per cent, write '10%'"
 bare 'min error' 10%
 says_not 'says so'
 

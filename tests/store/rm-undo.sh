@@ -45,7 +45,7 @@ says "restored run ${run: -8}"
 ok as bob orch show "$run" --json
 same "$(json removed) $(json removal)" 'false null' 'restored'
 fails 2 as bob orch rm --undo "$run"
-says 'has not been removed'
+says 'is not a removed run'
 says 'orch ls --all'
 
 # one's own: for everybody, and back for everybody

@@ -152,7 +152,7 @@ static void test_refused_options(void **state)
         {{.batch = 1, .shards = -1}, "shard 0 of -1"},
         {{.batch = 1, .shard = 1}, "shard 1 of 1"},
         {{.batch = 1 << 20, .threads = 2, .copies = 1 << 20},
-         "4 batches of batch size 1048576 x 1048576 copies of 3x12x12 values take 7152.0 TiB, but "
+         "4 batches of 1048576 samples x 1048576 copies of 3x12x12 values take 7152.0 TiB, but "
          "this machine has "},
         {{.batch = INT32_MAX, .threads = 9, .copies = INT32_MAX},
          "batch size 2147483647 x 2147483647"},

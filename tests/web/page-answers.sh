@@ -101,14 +101,14 @@ band = read("band", metric="loss", runs=f"{files},{plain}")
 assert len(band["runs"]) == 2 and band["step"] == [i for i in range(40) if i != 7] and abs(band["centre"][1] - 0.5) < 1e-9, band
 assert read("band", metric="loss", runs=files, **{"from": 100})["step"] == []
 refused("band", 400, "the query has no 'metric'")
-refused("band", 400, "a band needs 1 to 20 runs", metric="loss")
-refused("band", 400, "a band needs 1 to 20 runs", metric="loss", runs=",".join([files] * 21))
+refused("band", 400, "a mean curve with its band needs 1 to 20 runs", metric="loss")
+refused("band", 400, "a mean curve with its band needs 1 to 20 runs", metric="loss", runs=",".join([files] * 21))
 refused("band", 404, "has no metric 'none'", metric="none", runs=files)
 refused("band", 404, "ffffffff", metric="loss", runs="ffffffff")
 refused("band", 400, "to", metric="loss", runs=files, to="x")
 # lists
-refused("groups", 400, "runs can be grouped by at most 16 names, with at most 8 values", by=",".join(f"n{i}" for i in range(17)))
-refused("groups", 400, "runs can be grouped by at most 16 names, with at most 8 values", values=",".join(f"n{i}" for i in range(9)))
+refused("groups", 400, "'by' can have at most 16 names, and 'values' at most 8", by=",".join(f"n{i}" for i in range(17)))
+refused("groups", 400, "'by' can have at most 16 names, and 'values' at most 8", values=",".join(f"n{i}" for i in range(9)))
 none = read("groups", by="param.none", values="kind")["groups"]
 assert len(none) == 1 and none[0]["by"] == [None] and none[0]["values"] == [None], none
 for i in range(20):  # more listings than are kept

@@ -71,7 +71,7 @@ int orch_design_choose(const struct orch_matrix *features, const bool *is_measur
 {
     size_t rows = features->rows;
     if (rows > ORCH_DESIGN_ROWS_MAX) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "list experiments, or add --part 1/N",
+        orch_error_set(error, ORCH_ERROR_USAGE, "name some experiments, or add --part 1/N",
                        "%zu trials are too many to choose from: at most %d are possible", rows,
                        ORCH_DESIGN_ROWS_MAX);
         return -1;

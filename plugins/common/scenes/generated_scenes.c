@@ -42,7 +42,7 @@ static bool options_are_valid(const struct orch_generated_scenes *o, GError **er
                    "%" G_GINT64_FORMAT
                    " generated images of %d to %d pixels with %d to %d objects of sizes %g to %g "
                    "are not possible: expected 1 to %d images, 16 to 1024 pixels, 1 to 64 objects, "
-                   "sizes above 0 to 1, the smaller number first",
+                   "sizes above 0 and up to 1, the smaller first",
                    o->count, o->side_min, o->side_max, o->objects_min, o->objects_max, o->size_min,
                    o->size_max, ORCH_SCENES_MAX);
     return false;
