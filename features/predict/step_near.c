@@ -191,9 +191,10 @@ static char *near_text(const struct orch_step_tiers *tiers, const struct orch_ne
                               orch_plural(own), exp(own_log / own))
             : g_strdup("");
     g_autofree char *software =
-        newest ? g_strdup_printf("; newest software: %s, %s", newest->software, newest->date)
+        newest ? g_strdup_printf("; newest software: %s in %s", newest->software, newest->date)
                : g_strdup("");
-    return g_strdup_printf("%d step%s of %s%s%s", count, orch_plural(count), list, here, software);
+    return g_strdup_printf("%d measured step%s of %s%s%s", count, orch_plural(count), list, here,
+                           software);
 }
 
 /* ---- the answer --------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ static const char *const LEAVES[] = {
     "recipes, public notes, removals, signatures, and forecasts of these runs",
 };
 static const char *const STAYS[] = {
-    "sources (--with-source), imported tables (--measurements), private notes",
+    "sources (unless --with-source), imported tables (unless --measurements), private notes",
     "values of secret parameters",
 };
 

@@ -95,7 +95,7 @@ refused 'sources: [a 0 1], labels: sources' "labels: 'sources' needs at least 2 
 refused 'sources: [a 0 1, b], labels: sources' "sources: 'b' has no classes"
 refused 'sources: [a 0 1, b 1 2]' "sources: class 1 is in 'a' and in 'b'"
 says 'hint: list each class in one source only'
-refused 'sources: [a 0 1, b 2 3, c 4], target: a, use: [a, b]' "use: 'a' is the target"
+refused 'sources: [a 0 1, b 2 3, c 4], target: a, use: [a, b]' "'use': 'a' is the target"
 refused 'sources: [a 0 1, b 2 3], target: hats' "target: there is no set 'hats'"
 refused 'sources: [a 0 1], target: a' 'sources: the target is the only set'
 refused 'sources: [a 0 1, b 2 3], stage: target' "stage: 'target' needs a target"

@@ -155,7 +155,7 @@ static void test_refused_options(void **state)
          "4 batches of 1048576 samples x 1048576 copies of 3x12x12 values take 7152.0 TiB, but "
          "this machine has "},
         {{.batch = INT32_MAX, .threads = 9, .copies = INT32_MAX},
-         "batch size 2147483647 x 2147483647"},
+         "2147483647 samples x 2147483647"},
     };
     struct orch_image_set *d = synthetic_set(5, 1);
     struct orch_subset *s = orch_subset_new(d, NULL, 0, 0, 1, NULL);

@@ -214,7 +214,7 @@ static void test_refused_sets(void **state)
         {{"shoes 5", "shoes 7"}, NULL, "sources: 'shoes' occurs twice"},
         {{" ", NULL}, NULL, "sources: a set has no name"},
         {{NULL, NULL}, NULL, "sources: the list is empty"},
-        {{"shoes 5", "tops 0"}, "hats", "use: there is no source 'hats'"},
+        {{"shoes 5", "tops 0"}, "hats", "'use': there is no source 'hats'"},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
         GError *error = NULL;
@@ -228,7 +228,7 @@ static void test_refused_sets(void **state)
     const char *const texts[] = {"shoes 5", "tops 0"}, *const twice[] = {"tops", "tops"};
     GError *error = NULL;
     assert_null(parse(texts, 2, twice, 2, &error));
-    assert_string_equal(error->message, "use: 'tops' occurs twice");
+    assert_string_equal(error->message, "'use': 'tops' occurs twice");
     g_clear_error(&error);
 }
 
