@@ -83,8 +83,8 @@ const struct orch_plan_item *orch_job_trial_choose(const struct orch_plan *plan,
         return wanted_at(plan, 1);
     g_autofree char *hint = labels_hint(plan);
     if (!trial) {
-        orch_error_set(error, ORCH_ERROR_USAGE, count ? hint : NULL,
-                       "a job runs one trial, but there are %u", count);
+        orch_error_set(error, ORCH_ERROR_USAGE, count ? hint : NULL, "a job runs one trial, not %u",
+                       count);
         return NULL;
     }
     const struct orch_plan_item *item =

@@ -15,7 +15,7 @@ git commit -qm x
 commit=$(git rev-parse HEAD)
 # which trial
 fails 2 orch export job j.recipe --to slurm
-says "but there are 5"
+says "a job runs one trial, not 5"
 says "3 'nap seconds=0.02 #1'"
 fails 2 orch export job j.recipe --to slurm --trial 6
 says "no trial '6'"

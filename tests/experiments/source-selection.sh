@@ -88,8 +88,8 @@ refused() {
     says "$2"
     says 'at: o.recipe:3'
 }
-refused 'sources: [a 0 1], labels: nearest3' 'labels: nearest3 labels an image with three sources, but there is only 1'
-refused 'sources: [a 0 1, b 2 3, c 4], target: a, labels: cfa' 'labels: cfa labels an image with three sources, but there are only 2'
+refused 'sources: [a 0 1], labels: nearest3' 'labels: nearest3 needs three sources for each image, but there is only 1'
+refused 'sources: [a 0 1, b 2 3, c 4], target: a, labels: cfa' 'labels: cfa needs three sources for each image, but there are only 2'
 says "hint: name more sets in 'sources' or 'use'"
 refused 'sources: [a 0 1], labels: sources' "labels: 'sources' needs at least 2 sources, but there is one"
 refused 'sources: [a 0 1, b], labels: sources' "sources: 'b' has no classes"
