@@ -51,7 +51,7 @@ has_not ' stem '
 ok orch predict --net resnet50 --gpu V100
 has_not ' stem '
 ok orch paleo --net resnet50 --input 3x32x32 --gpu V100
-has 'with 15 times the multiply-adds'
+has 'small images: 15 times the multiply-adds'
 ok orch predict --net resnet50 --dataset cifar10 --gpu all --json
 case $out in *'"what": "stem"'*) ;; *) _fail 'no stem in JSON' ;; esac
 
