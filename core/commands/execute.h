@@ -28,7 +28,7 @@ json_t *orch_execute_alerts(const struct orch_execute_options *options, GError *
 #define ORCH_ALERT_STOP_HELP "as --alert, and end the trial as diverged"
 
 /** Help of the options live and frozen of `run` and `try`. */
-#define ORCH_LIVE_HELP "let trials use files that you edit meanwhile"
+#define ORCH_LIVE_HELP "let trials that start later use your edits"
 #define ORCH_NO_WATCH_HELP "do not record which files programs open"
 #define ORCH_KEEP_GOING_HELP "do not stop when the first three trials fail alike"
 #define ORCH_CONTINUE_PRUNED_HELP "resume trials that a search stopped early"

@@ -317,8 +317,8 @@ const struct orch_command ORCH_COMMAND_PLOT = {
     .option_bytes = sizeof(struct plot_options),
     .about =
         "Draws values of runs against steps, a parameter or another value. Repeats are drawn as "
-        "their mean with a 95 % interval. With fewer than 5 runs, points for them replace the "
-        "interval. Only "
+        "their mean with a 95 % interval. With fewer than 5 runs, each run is drawn as a point "
+        "instead. Only "
         "runs that ended as ok or diverged are drawn. Runs of different tasks (" ORCH_TASK_WORDS
         ") get separate series; --across combines them. 'orch help charts' shows the kinds of "
         "charts.",

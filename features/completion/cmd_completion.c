@@ -357,7 +357,7 @@ const struct orch_command ORCH_COMMAND_COMPLETION = {
     .min_args = 1,
     .max_args = 1,
     .about = "The script completes commands, options, recipes, and names of runs and plugins. It "
-             "leaves out names with characters other than letters, digits and _ . -",
+             "leaves out names with characters other than letters, digits, '_', '.' and '-'.",
     .examples = "  source <(orch completion bash)",
     .run = run,
 };

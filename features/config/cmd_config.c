@@ -155,8 +155,8 @@ const struct orch_command ORCH_COMMAND_CONFIG = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct config_options),
     .about = "A value comes from the last of these places that sets it: the plugin's default; "
-             "'with:' of the recipe, the "
-             "experiment, the profile, and the profile's experiment; the options -s and -x.\n"
+             "'with:' of the recipe, of the experiment, of the profile, of the experiment in the "
+             "profile; -s and -x.\n"
              "\n--schema prints a JSON Schema. Editors use it to complete and check recipes and "
              "manifests.",
     .examples = "  orch config recipes/hw4.recipe --origin\n"

@@ -57,7 +57,7 @@ struct bench_options {
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct bench_options, bench, FLAG, "bench",
-                .help = "also measure peak speeds of compute and memory (GPU name 'here')"),
+                .help = "also measure peak compute and memory speed, for forecasts (--gpu here)"),
     {0}};
 
 static bool is_asked(const void *options)

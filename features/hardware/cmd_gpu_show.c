@@ -277,6 +277,6 @@ const struct orch_command ORCH_COMMAND_GPU_SHOW = {
     .about = "Accepts any usual name: V100, 'Tesla V100-SXM2-16GB', v100-32gb; 'here' is this "
              "machine once 'orch doctor --bench' has measured it. A card with two GPUs (K80, M60) "
              "has two entries: K80 is one of its GPUs, and K80-board is both together.",
-    .examples = "orch gpu show K80   # its entries: one GPU, the board, and PALEO's device",
+    .examples = "orch gpu show K80   # one GPU, its whole board, and K80 in PALEO's table",
     .run = run_show,
 };

@@ -185,8 +185,8 @@ const struct orch_command ORCH_COMMAND_TAG = {
     .max_args = -1,
     .options = TAG_OPTIONS,
     .option_bytes = sizeof(struct note_options),
-    .about = "With FILTER, orch tags all matching runs in state ok or diverged. Another user's tag "
-             "is removed only in this store." PRIVACY("A tag"),
+    .about = "With FILTER, orch tags all matching runs in state ok or diverged. With --remove, "
+             "another user's tag is removed only in this store." PRIVACY("A tag"),
     .examples = "  orch tag @last paper baseline\n"
                 "  orch tag 'lr=0.1' good\n"
                 "  orch tag @last baseline --remove\n"

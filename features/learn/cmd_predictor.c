@@ -229,7 +229,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct eval_options, model, TEXT, "model", .letter = 'm', .value = "NAME",
                 .help = "auto (default), grey, linear, tree, forest, boost, knn, mlp or kernel"),
     ORCH_OPTION(struct eval_options, ask.box, TEXT, "box", .value = "grey|black|best",
-                .help = "time relative to the roofline (grey), time (black), or the better (best)"),
+                .help = "predict time / roofline time (grey), time (black), or the better (best)"),
     ORCH_OPTION(struct eval_options, drop, LIST, "drop", .value = "COLUMN,...",
                 .help = "columns to ignore"),
     ORCH_OPTION(struct eval_options, ask.group, TEXT, "group", .value = "COLUMN",

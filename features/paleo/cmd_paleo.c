@@ -147,12 +147,13 @@ const struct orch_command ORCH_COMMAND_PALEO = {
         "--roofline prints the least time that a step can take at the GPU's peak speed, one row "
         "for each batch size. --chart draws each layer's least time. It also draws the layers' "
         "times if plugin layerbench measured them on this device (parameter by_layer).",
-    .examples = "orch paleo --net inception_v3 --gpu K80 --workers 1,2,4,8 --scaling strong "
-                "--batch 128 --dataset 50000\n"
-                "orch paleo --net paleo:inception_v3 --workers 1,2,4,8 --scaling strong --batch "
-                "128 --network pcie3\n"
-                "orch paleo --net alexnet --workers 4 --parallel hybrid --split classifier.1\n"
-                "orch paleo --roofline --net vgg16 --gpu T4 --batch 1,8,64,512   # which fit?\n"
-                "orch paleo --roofline --net resnet18 --gpu here --batch 16 --chart roofline.svg",
+    .examples =
+        "orch paleo --net inception_v3 --gpu K80 --workers 1,2,4,8 --scaling strong "
+        "--batch 128 --dataset 50000\n"
+        "orch paleo --net paleo:inception_v3 --workers 1,2,4,8 --scaling strong --batch "
+        "128 --network pcie3\n"
+        "orch paleo --net alexnet --workers 4 --parallel hybrid --split classifier.1\n"
+        "orch paleo --roofline --net vgg16 --gpu T4 --batch 1,8,64,512   # which batches fit?\n"
+        "orch paleo --roofline --net resnet18 --gpu here --batch 16 --chart roofline.svg",
     .run = run,
 };

@@ -69,7 +69,8 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct predict_options, experiment, TEXT, "experiment", .value = "NAME",
                 .help = "forecast a run of this experiment"),
     ORCH_OPTION(struct predict_options, sweeps, LIST, "sweep", .letter = 'x',
-                .value = "PARAM=A,B,...", .help = "with --experiment: the run's parameters"),
+                .value = "PARAM=A,B,...",
+                .help = "with --experiment: its parameters (n=100,200,batch=64)"),
     ORCH_OPTION(struct predict_options, format, TEXT, "format", .letter = 'f', .value = "NAME",
                 .help = "print text, tsv, csv, markdown or latex"),
     {0}};

@@ -387,8 +387,7 @@ static bool read_best(const struct time_options *o, struct orch_time_question *q
     q->wants_best = !why;
     if (why)
         orch_error_set(error, ORCH_ERROR_USAGE, why,
-                       "option '--parallel': 'best' can only split one batch among 2 to %d GPUs",
-                       BEST_MAX);
+                       "option '--parallel': 'best' splits one batch among 2 to %d GPUs", BEST_MAX);
     return !why;
 }
 

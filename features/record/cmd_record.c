@@ -33,7 +33,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct record_options, pid, TEXT, "pid", .value = "PID",
                 .help = "end the run when this process ends"),
     ORCH_OPTION(struct record_options, begin, FLAG, "begin",
-                .help = "for programs: read options as JSON from the first line, answer in JSON"),
+                .help = "read these options as JSON from the input's first line; print JSON"),
     {0}};
 
 /* ---- input ------------------------------------------------------------------------------------

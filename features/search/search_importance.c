@@ -168,8 +168,7 @@ void orch_search_add_importance(struct orch_section *section, const struct orch_
         return;
     }
     if (isnan(out->explained)) {
-        orch_section_note(section,
-                          "importance of the parameters: none, because all results are equal");
+        orch_section_note(section, "importance of the parameters: none, all results are equal");
         return;
     }
     if (out->explained <= 0) {
@@ -187,7 +186,6 @@ void orch_search_add_importance(struct orch_section *section, const struct orch_
         "%.0f %% of the variance in settings that it has not seen. Importance: how much less of "
         "this variance is explained when the values of the parameter are shuffled. A search mostly "
         "tries settings where values are good. Over the whole range: the importance among settings "
-        "that are "
         "spread evenly, by a Gaussian process",
         count, 100 * out->explained);
 }

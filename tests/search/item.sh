@@ -96,7 +96,7 @@ sed -i 's/x: int(1, 8)/x: int(1, 30)/; s/trials: 8/trials: 12/' equal.recipe
 ok orch run equal.recipe -q
 ok orch report equal.recipe
 has 'epeats gave equal values, so this value is not luck'
-has 'importance of the parameters: none, because all results are equal'
+has 'importance of the parameters: none, all results are equal'
 
 # noise: the winner is luck by its repeats, and no parameter is named
 recipe noise noise 30 2

@@ -184,7 +184,7 @@ export async function show(root, page) {
     if (why || !rows.length) { put(place, el('p', {id: 'why'}, why ?? 'none')); return; }
     put(place, bars(rows), plainTable([{name: 'parameter', cell: (r) => link('explore', {...q, mode: 'scatter', x: r.name, up: name}, r.name)}, {name: 'importance', num: true, cell: (r) => percent(r.share)},
       {name: '95 % interval', num: true, cell: (r) => `${percent(r.low)} to ${percent(r.high)}`}, {name: 'over the whole range', num: true, cell: (r) => percent(r.whole)}], rows, 'importance of the parameters'));
-    put(note, `For ${name}, from ${number(answer.runs)}${answer.is_cut ? ' of the newest' : ''} runs${settings}: a random forest predicts the ranks of the values, and explains ${percent(answer.explained)} of the variance in runs that it has not seen. Importance: how much less of this variance is explained when the values of the parameter are shuffled. A search mostly runs settings where values are good. Over the whole range: the importance among settings that are spread evenly, by a Gaussian process.${rows.some((r) => r.low > 0) ? '' : ' No interval lies above 0, so the order may be chance.'}`);
+    put(note, `For ${name}, from ${number(answer.runs)}${answer.is_cut ? ' of the newest' : ''} runs${settings}: a random forest predicts the ranks of the values, and explains ${percent(answer.explained)} of the variance in runs that it has not seen. Importance: how much less of this variance is explained when the values of the parameter are shuffled. A search mostly runs settings where values are good. Over the whole range: the importance among settings spread evenly, by a Gaussian process.${rows.some((r) => r.low > 0) ? '' : ' No interval lies above 0, so the order may be chance.'}`);
   }
 
   await draw();
