@@ -13,7 +13,7 @@ void orch_cli_confirm_trust(struct orch_cli *cli, bool trust);
 #define ORCH_TRUST_OPTION(type, member)                                                            \
     {                                                                                              \
         .name = "trust", .kind = ORCH_OPT_FLAG, .offset = offsetof(type, member),                  \
-        .help = "permanently trust compiled plugins not shipped with orch"                         \
+        .help = "permanently trust the compiled plugins used here, even if not from orch"          \
     }
 
 #endif

@@ -131,7 +131,7 @@ const struct orch_command ORCH_COMMAND_CANCEL = {
     .option_bytes = sizeof(struct cancel_options),
     .about = "A running trial gets SIGTERM first, so that it can save a checkpoint. Its run is "
              "stored as 'cancelled', with its metrics so far. The other trials of the same 'orch "
-             "run' continue. If any RUN matches no waiting or running trial, none is cancelled.",
+             "run' continue. If a RUN matches no waiting or running trial, nothing is cancelled.",
     .examples = "  orch ls                 # waiting trials are 'queued'\n"
                 "  orch cancel 5f3a91c2\n"
                 "  orch cancel --all",

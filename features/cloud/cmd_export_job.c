@@ -16,7 +16,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct orch_export_job_options, gpu, TEXT, "gpu", .value = "NAME",
                 .help = "GPU of the instance (default: the cheapest)"),
     ORCH_OPTION(struct orch_export_job_options, instances, LIST, "instance", .value = "NAME",
-                .help = "instance, as the platform calls it"),
+                .help = "type of machine (instance), by the platform's name for it"),
     ORCH_OPTION(struct orch_export_job_options, time, TEXT, "time", .value = "DURATION",
                 .help = "time limit of the job (2h, 30min)"),
     ORCH_OPTION(struct orch_export_job_options, names, LIST, "name", .value = "NAME",
@@ -87,18 +87,19 @@ const struct orch_command ORCH_COMMAND_EXPORT_JOB = {
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct orch_export_job_options),
-    .about = "Writes a document (script, YAML or JSON) that you submit with the platform's own "
-             "command, such as sbatch or kubectl. The job runs this trial only. Its container "
-             "image (--image) must contain orch and the repository, which is its working folder. "
-             "Slurm needs "
-             "no image.\n\nAmong the job's results is the bundle trial.orch; after 'orch db merge "
-             "trial.orch' the plan shows the trial as done.\n"
-             "\nThe instance (machine type) is the cheapest known one that has the GPUs, cores and "
-             "memory of the recipe's 'resources'. Without --time, the time limit comes from the "
-             "recipe, else from the stored run or the forecast.\n"
-             "\n"
-             "The document is checked against the rules that the platform publishes. '--role "
-             "sagemaker=NAME' is for SageMaker only. See 'orch help cloud'.",
+    .about =
+        "Writes a document (script, YAML or JSON) that you submit with the platform's own "
+        "command, such as sbatch or kubectl. The job runs this trial only. The job's container "
+        "image (--image) must contain orch, and the repository as its working folder. "
+        "Slurm needs "
+        "no image.\n\nAmong the job's results is the bundle trial.orch; after 'orch db merge "
+        "trial.orch' the plan shows the trial as done.\n"
+        "\nThe instance (machine type) is the cheapest known one that has the GPUs, cores and "
+        "memory of the recipe's 'resources'. Without --time, the time limit comes from the "
+        "recipe, else from the stored run or the forecast.\n"
+        "\n"
+        "The document is checked against the rules that the platform publishes. '--role "
+        "sagemaker=NAME' is for SageMaker only. See 'orch help cloud'.",
     .examples =
         "  orch export job r.recipe --trial 3 --to slurm -o job.sh && sbatch job.sh\n"
         "  orch export job r.recipe train -s lr=0.1 --to k8s --image me/orch --results claim\n"

@@ -493,8 +493,8 @@ const struct orch_command ORCH_COMMAND_COST = {
         "The cost of a run is its hours x its GPUs (without a GPU: x 1) x the price per hour "
         "on that day. The price comes from --price, else from your hardware.yaml, else from 'orch "
         "gpu prices'. Hours without a known price are listed separately. Hours count as lost if "
-        "their run ended in a state other than ok, diverged or pruned. Lost hours and removed "
-        "runs count, because they were paid for. With RECIPE, only its runs are summed, and "
+        "their run ended in a state other than ok, diverged or pruned. Lost hours and removed runs "
+        "are included, because they were paid for. With RECIPE, only its runs are summed, and "
         "the output shows the rest of its 'allowance:' and the cost of its remaining trials.",
     .examples = "  orch cost                              # who used what\n"
                 "  orch cost --by week,who --since 2026-11-01\n"

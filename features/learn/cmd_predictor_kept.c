@@ -349,10 +349,10 @@ const struct orch_command ORCH_COMMAND_PREDICTOR_TRAIN = {
     .max_args = 0,
     .options = TRAIN_OPTIONS,
     .option_bytes = sizeof(struct train_options),
-    .about = "Trains on the runs that ended ok and whose plugin describes their work (the 'cost': "
-             "network, batch, ...). 'orch predictor rows' lists the rows; at least 10 are needed. "
-             "For a script of "
-             "your own, choose the runs of one experiment with --where: orch learns their wall "
+    .about = "Trains on runs that ended ok and whose plugin describes their work (network, batch, "
+             "...) under the key 'cost'. 'orch predictor rows' lists them; at least 10 are needed. "
+             "For a script without this key, choose the runs of one experiment with --where: orch "
+             "learns their wall "
              "time from their parameters.\n\n"
              "The best models are printed with their errors; --verbose prints all models. A "
              "predictor stays in this store.",

@@ -181,8 +181,8 @@ const struct orch_command ORCH_COMMAND_PREDICTOR_ROWS = {
     .max_args = 0,
     .options = OPTIONS,
     .option_bytes = sizeof(struct rows_options),
-    .about = "A run gives a row if its plugin describes its work (the 'cost': network, batch, "
-             "...), and if the run ended ok and had the "
+    .about = "A run gives a row if its plugin describes the run's work (network, batch, ...) under "
+             "the key 'cost', and if the run ended ok and had the "
              "machine to itself. A run's time is the median of its epochs or steps without the "
              "first. If the runs of --where have no such 'cost', the columns are their device and "
              "parameters, and the target is their wall time (wall_s).",

@@ -142,8 +142,7 @@ const struct orch_command ORCH_COMMAND_PALEO = {
         "PALEO (Qi, Sparks, Talwalkar 2017) is an analytical model of training time. This command "
         "computes what PALEO's program computes, for a network of 'orch net ls', a network of "
         "PALEO (paleo:inception_v3, paleo:resnet50) or a table of layers. The output marks what "
-        "orch adds to PALEO: the all-reduce schemes 'ring' and 'hierarchical', --overlap and "
-        "--all-layers.\n\n"
+        "orch adds to PALEO, such as the all-reduce schemes 'ring' and 'hierarchical'.\n\n"
         "--roofline prints the least time that a step can take at the GPU's peak speed, one row "
         "for each batch size. --chart draws each layer's least time. It also draws the layers' "
         "times if plugin layerbench measured them on this device (parameter by_layer).",

@@ -129,8 +129,8 @@ const struct orch_command ORCH_COMMAND_PREDICTOR_SCORE = {
              "forecasts with the measured times: the median and mean of |forecast - measured| / "
              "measured, and the share of measured times within the 90 % interval. Forecasts made "
              "before the run and during it are scored separately. --by question separates settings "
-             "that had run before from new ones. --chart draws how often the "
-             "measured time was at or below each quantile of the forecast.",
+             "that had run before from new ones. For each quantile of the forecasts, --chart draws "
+             "the share of measured times at or below it.",
     .examples = "  orch predictor score\n"
                 "  orch predictor score --by time\n"
                 "  orch predictor score --chart calibration.svg",

@@ -357,8 +357,8 @@ const struct orch_command_part ORCH_PART_COVERAGE_GPU = {
     .command = "coverage",
     .options = OPTIONS,
     .option_bytes = sizeof(struct gpus_options),
-    .about = " --gpu forecasts time and cost of the missing trials on other GPUs, if their plugins "
-             "have the key 'cost'.",
+    .about = " --gpu forecasts time and cost of the missing trials on other GPUs, if the trials' "
+             "plugins describe their work (key 'cost').",
     .examples = "  orch coverage recipes/hw4.recipe p4 --gpu all",
     .is_asked = is_asked,
     .look = look,
@@ -416,7 +416,7 @@ const struct orch_command_part ORCH_PART_PLAN_GPU = {
     .options = PLAN_OPTIONS,
     .option_bytes = sizeof(struct gpus_options),
     .about = " --gpu forecasts time and cost of the remaining trials on other GPUs, if the trials' "
-             "plugins declare the key 'cost'.",
+             "plugins describe their work (key 'cost').",
     .examples = "  orch plan recipes/hw3.recipe --profile course --gpu V100,H100",
     .is_alone = true,
     .reads_only = true,

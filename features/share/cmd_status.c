@@ -173,9 +173,9 @@ const struct orch_command ORCH_COMMAND_STATUS = {
     .max_args = 1,
     .options = STATUS_OPTIONS,
     .option_bytes = sizeof(struct status_options),
-    .about = "In the output, 'ahead' are runs and notes that the remote lacks, 'behind' runs that "
-             "only the remote has, and 'slots' the CPUs and GPUs that running trials of all users "
-             "occupy on this machine. No run "
+    .about = "The output shows runs and notes that the remote lacks ('ahead'), runs that only the "
+             "remote has ('behind'), and the CPUs and GPUs that trials of all users occupy here "
+             "('slots'). No run "
              "is sent or fetched. If the remote cannot be reached, the exit status is 3.",
     .examples = "  orch status\n  orch status --offline",
     .run = run_status,

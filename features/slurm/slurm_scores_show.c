@@ -134,7 +134,7 @@ struct scores_options {
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct scores_options, slurm, FLAG, "slurm",
-                .help = "compare forecast time and memory of Slurm jobs with what they used"),
+                .help = "compare forecasts for Slurm jobs (time, memory) with what jobs used"),
     {0}};
 
 static bool is_asked(const void *options)

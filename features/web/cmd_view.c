@@ -94,7 +94,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_VIEW = {
     .name = "view",
     .group = "Look at results",
-    .summary = "save, list and remove named views of the page of 'orch serve'",
+    .summary = "save, list and remove named views of the page that 'orch serve' shows",
     .usage = "[NAME [ADDRESS]]",
     .max_args = 2,
     .options = OPTIONS,
