@@ -37,7 +37,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct curve_options, weights, TEXT, "weights", .value = "NAME",
                 .help = "equal (default), or segments: later points of the curve weigh more"),
     ORCH_OPTION(struct curve_options, outliers, TEXT, "outliers", .value = "N",
-                .help = "replace a loss outside the range of its N neighbours on each side"),
+                .help = "replace losses outside the range of N neighbours a side by their mean"),
     ORCH_OPTION(struct curve_options, normalised, FLAG, "normalised",
                 .help = "divide the losses by the run's largest loss"),
     ORCH_OPTION(struct curve_options, net, TEXT, "net", .letter = 'n', .value = "NAME",
