@@ -5,6 +5,7 @@
 #include "lib/base/file.h"
 #include "lib/base/json.h"
 #include "lib/base/program_path.h"
+#include "lib/base/text.h"
 #include "lib/loggers/homes.h"
 #include "lib/watch/watch_memory.h"
 
@@ -33,12 +34,6 @@ static void free_place(gpointer data)
     g_free(place);
 }
 
-static void add_text(GPtrArray *texts, const char *text)
-{
-    if (!g_ptr_array_find_with_equal_func(texts, text, g_str_equal, NULL))
-        g_ptr_array_add(texts, g_strdup(text));
-}
-
 static struct opened_place *new_place(const char *path, const char *name)
 {
     struct opened_place *place = g_new0(struct opened_place, 1);
@@ -50,7 +45,7 @@ static struct opened_place *new_place(const char *path, const char *name)
 static void add_place(struct opened_files *opened, const char *path, const char *name)
 {
     g_ptr_array_add(opened->places, new_place(path, name));
-    add_text(opened->roots, path);
+    orch_texts_add_once(opened->roots, path);
 }
 
 /* A folder by its path and by that without links, which is what processes see as their folder. */
@@ -104,9 +99,9 @@ static void add_roots(struct opened_files *opened, const json_t *watch)
         const char *root = json_string_value(json_array_get(roots, i));
         char *real = root ? realpath(root, NULL) : NULL;
         if (root)
-            add_text(opened->roots, root);
+            orch_texts_add_once(opened->roots, root);
         if (real)
-            add_text(opened->roots, real);
+            orch_texts_add_once(opened->roots, real);
         free(real);
     }
 }

@@ -217,13 +217,13 @@ void orch_input_watch_after(struct orch_input_watch *watch, const struct orch_tr
     for (guint i = 0; i < changed->len; i++) {
         struct watched_input *input = changed->pdata[i];
         bool is_data = input->is_accepted || input->suspects || !is_code(watch, input);
-        orch_watched_add_name(is_data ? data : code, input->path);
+        orch_texts_add_once(is_data ? data : code, input->path);
         if (is_data && stage == ORCH_TRIAL_RUNS)
             suspect(watch, input, trial);
     }
     for (guint i = 0; i < inputs->len; i++) {
         const struct watched_input *input = inputs->pdata[i];
         if (input->is_accepted && !input->is_only_read)
-            orch_watched_add_name(data, input->path);
+            orch_texts_add_once(data, input->path);
     }
 }

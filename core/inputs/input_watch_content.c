@@ -116,7 +116,7 @@ void orch_watched_differing(struct orch_input_watch *watch, const GPtrArray *fil
         if (ok && has_same_file(watch, then.source->tree, now->tree, file->name))
             g_hash_table_add(watch->verified, orch_watched_key(file));
         else
-            orch_watched_add_name(names, file->name);
+            orch_texts_add_once(names, file->name);
     }
     give_back(watch, &then);
 }

@@ -15,12 +15,6 @@ bool orch_watched_is_captured(const struct orch_input_watch *watch, const char *
     return orch_inputs_is_captured(watch->all, path);
 }
 
-void orch_watched_add_name(GPtrArray *names, const char *name)
-{
-    if (!g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL))
-        g_ptr_array_add(names, g_strdup(name));
-}
-
 struct watched_input *orch_watched_get(struct orch_input_watch *watch, const char *path)
 {
     struct watched_input *input = g_hash_table_lookup(watch->inputs, path);

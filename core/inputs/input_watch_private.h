@@ -6,6 +6,7 @@
 #include "core/inputs/input_watch.h"
 
 #include "core/inputs/inputs.h"
+#include "lib/base/text.h"
 
 struct watched_input {
     char *path; /* relative to the workspace's root, or absolute */
@@ -49,8 +50,6 @@ struct watched_input *orch_watched_add_read(struct orch_input_watch *watch, GPtr
 GPtrArray *orch_watched_inputs(struct orch_input_watch *watch,
                                const struct orch_trial_inputs *trial, GError **error);
 bool orch_watched_is_captured(const struct orch_input_watch *watch, const char *path);
-/** Adds a copy of the name, once. */
-void orch_watched_add_name(GPtrArray *names, const char *name);
 
 /* ---- input_watch.c ----------------------------------------------------------------------------
  */

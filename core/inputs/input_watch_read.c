@@ -31,7 +31,7 @@ static void add_read_otherwise(struct orch_input_watch *watch, const struct orch
         if (!orch_watched_is_captured(watch, file->name) || is_accepted(watch, file->name))
             continue;
         if (!orch_opened_is_same(opened, file, started_ns))
-            orch_watched_add_name(names, file->name);
+            orch_texts_add_once(names, file->name);
         else if (is_read_too_new(watch, file))
             g_ptr_array_add(doubtful, file);
     }
@@ -87,7 +87,7 @@ static void clear_of_suspicion(struct orch_input_watch *watch,
         if (g_hash_table_size(input->suspects) && !input->is_accepted)
             continue;
         if (!input->is_accepted)
-            orch_watched_add_name(others, input->path);
+            orch_texts_add_once(others, input->path);
         g_clear_pointer(&input->suspects, g_hash_table_unref);
         g_ptr_array_remove_index(watch->suspected, i);
     }

@@ -207,8 +207,7 @@ static bool has_code_of_ours(const struct orch_experiment *experiment)
 static void append_paths(GPtrArray *paths, GPtrArray *more)
 {
     for (guint i = 0; i < more->len; i++)
-        if (!g_ptr_array_find_with_equal_func(paths, more->pdata[i], g_str_equal, NULL))
-            g_ptr_array_add(paths, g_strdup(more->pdata[i]));
+        orch_texts_add_once(paths, more->pdata[i]);
     g_ptr_array_unref(more);
 }
 

@@ -5,6 +5,7 @@
 #include "lib/base/file.h"
 #include "lib/base/json.h"
 #include "lib/base/local_key.h"
+#include "lib/base/text.h"
 #include "lib/wire/secret.h"
 
 #include <string.h>
@@ -77,8 +78,7 @@ bool orch_fingerprint_has(const struct orch_cell *cell, const GPtrArray *no_effe
                           const struct orch_param_spec *spec)
 {
     return orch_cell_identifies(cell, spec) &&
-           !(no_effect && g_ptr_array_find_with_equal_func((GPtrArray *)(uintptr_t)no_effect,
-                                                           spec->name, g_str_equal, NULL));
+           !(no_effect && orch_texts_have(no_effect, spec->name));
 }
 
 void orch_fingerprint(const struct orch_cell *cell, uint64_t seed, const GPtrArray *inputs,

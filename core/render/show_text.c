@@ -98,8 +98,8 @@ static void append_pictures(GString *out, const struct orch_block *block,
 {
     for (guint i = 0; i < block->pictures->len; i++) {
         const struct orch_picture *picture = block->pictures->pdata[i];
-        g_autofree char *text =
-            g_strdup_printf("%s: %s", picture->caption ? picture->caption : "-", picture->path);
+        g_autofree char *text = g_strdup_printf(
+            "%s: picture %s", picture->caption ? picture->caption : "-", picture->path);
         append_text(out, text, how);
     }
 }

@@ -118,7 +118,7 @@ void orch_table_add_spread(struct orch_table *table, const struct orch_spread *s
 {
     g_autofree char *value = orch_spread_format(spread);
     g_autofree char *text = done < planned
-                                ? g_strdup_printf("%s, %u of %u trials", value, done, planned)
+                                ? g_strdup_printf("%s, from %u of %u trials", value, done, planned)
                                 : g_strdup(value);
     orch_table_add(table, text,
                    isnan(spread->centre) ? json_null() : orch_json_finite(spread->centre));

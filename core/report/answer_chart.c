@@ -324,7 +324,8 @@ static void append_test(GString *out, const char *head, const struct orch_chart_
         d.mean.mid > 0 ? "+" : "", middle, interval, x->name, from, to, p);
     if (choices > 1)
         g_string_append_printf(
-            out, " (corrected, because any of %u points could be the turning point)", choices);
+            out, " (corrected, because the line could have turned at any of its %u inner points)",
+            choices);
 }
 
 static void append_tests(GString *out, const struct orch_answer_line *line,
@@ -384,10 +385,13 @@ static void append_changes(GString *out, const GArray *lines, const struct orch_
 {
     for (guint i = 0; i < lines->len; i++) {
         const struct orch_answer_line *line = &g_array_index(lines, struct orch_answer_line, i);
-        const bool has_head =
-            !are_values(lines, y->name) && !g_str_has_prefix(line->label, y->name);
+        const bool is_own = g_str_has_prefix(line->label, y->name);
+        const bool has_head = !are_values(lines, y->name) && !is_own;
+        const char *rest = is_own ? line->label + strlen(y->name) : "";
         g_string_append_printf(out, "%s%s", i ? ". " : "", has_head ? y->name : "");
-        if (lines->len > 1 || !has_head)
+        if (*rest && strspn(rest, " -.0123456789e") == strlen(rest)) /* a parameter of this name */
+            g_string_append_printf(out, "%s, set to%s,", y->name, rest);
+        else if (lines->len > 1 || !has_head)
             g_string_append_printf(out, "%s%s", has_head ? " with " : "", line->label);
         g_string_append_c(out, ' ');
         append_change(out, line, x, y);

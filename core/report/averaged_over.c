@@ -5,14 +5,9 @@
 #include "core/stats/seeds.h"
 #include "core/stats/varying_names.h"
 #include "lib/base/json.h"
+#include "lib/base/text.h"
 
 #include <string.h>
-
-static void add_name(GPtrArray *names, const char *name)
-{
-    if (!g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL))
-        g_ptr_array_add(names, g_strdup(name));
-}
 
 /* Adds the names of the first object in which the two differ. */
 static void add_differing(const json_t *a, const json_t *b, const char *const *axes,
@@ -25,7 +20,7 @@ static void add_differing(const json_t *a, const json_t *b, const char *const *a
         const json_t *other = json_object_get(b, name);
         if (!g_strv_contains(axes, name) && !orch_is_seed_name(name) &&
             !(other && json_equal(value, other)))
-            add_name(names, name);
+            orch_texts_add_once(names, name);
     }
 }
 
@@ -36,7 +31,7 @@ static void add_swept(const struct orch_trials *of, const struct orch_report_tri
     g_autofree char *of_a = orch_trial_value(of, a, "experiment");
     g_autofree char *of_b = orch_trial_value(of, b, "experiment");
     if (g_strcmp0(of_a, of_b) != 0 && !g_strv_contains(axes, "experiment"))
-        add_name(names, "experiment");
+        orch_texts_add_once(names, "experiment");
     g_autoptr(json_t) one = orch_trial_coords(a), two = orch_trial_coords(b);
     if (g_strv_contains(axes, "setting"))
         return;
@@ -78,8 +73,11 @@ char *orch_grid_mixed(const struct orch_grid *grid)
     g_ptr_array_extend(axes, (GPtrArray *)(uintptr_t)grid->rows, NULL, NULL);
     g_ptr_array_extend(axes, (GPtrArray *)(uintptr_t)grid->columns, NULL, NULL);
     g_ptr_array_add(axes, NULL);
-    for (guint i = 0; i < grid->cells->len; i++)
-        orch_mixed_add(grid->trials, ((const struct orch_grid_cell *)grid->cells->pdata[i])->trials,
-                       (const char *const *)axes->pdata, names);
+    for (guint i = 0; i < grid->cells->len; i++) {
+        const struct orch_grid_cell *cell = grid->cells->pdata[i];
+        for (guint v = 0; v < grid->wanted->len; v++)
+            if (orch_grid_varies(cell, v))
+                orch_mixed_add(grid->trials, cell->trials, (const char *const *)axes->pdata, names);
+    }
     return orch_mixed_text(grid->trials, names);
 }

@@ -63,8 +63,11 @@ static struct orch_table *table_of(const struct asked *asked)
     struct orch_table *table = orch_table_new(headers);
     for (guint i = 0; i < asked->scales->len; i++) {
         const char *scale = asked->scales->pdata[i];
+        const GString *parts = asked->parts->pdata[i];
+        if (i && g_string_equal(parts, asked->parts->pdata[i - 1]))
+            continue; /* another item of the same parts, which asks for nearly the same */
         const bool is_usual = g_str_has_prefix(scale, ORCH_SCALE_ASKS " ");
-        orch_table_add(table, ((const GString *)asked->parts->pdata[i])->str, NULL);
+        orch_table_add(table, parts->str, NULL);
         orch_table_add(table, is_usual ? scale + strlen(ORCH_SCALE_ASKS " ") : scale, NULL);
     }
     return table;
@@ -77,7 +80,8 @@ void orch_scale_say(struct orch_document *document)
         struct asked asked = {g_ptr_array_new(), g_ptr_array_new_with_free_func(string_free), NULL};
         gather(&asked, problems->pdata[i]);
         const bool is_one = asked.scales->len == 1;
-        g_autofree char *text = g_strconcat(SMALL, is_one ? asked.scales->pdata[0] : MORE, NULL);
+        g_autofree char *text = g_strconcat(is_one ? "" : "the parts below are ", SMALL,
+                                            is_one ? asked.scales->pdata[0] : MORE, NULL);
         if (asked.scales->len)
             orch_section_scale(asked.last, text, is_one ? NULL : table_of(&asked));
         g_ptr_array_unref(asked.scales);

@@ -210,6 +210,16 @@ GPtrArray *orch_grid_columns(const struct orch_grid *grid)
     return labels(grid, false);
 }
 
+bool orch_grid_varies(const struct orch_grid_cell *cell, guint value)
+{
+    double low = (double)NAN, high = (double)NAN; /* fmin and fmax leave NaN out */
+    for (guint i = 0; i < cell->numbers[value]->len; i++) {
+        low = fmin(low, g_array_index(cell->numbers[value], double, i));
+        high = fmax(high, g_array_index(cell->numbers[value], double, i));
+    }
+    return low < high;
+}
+
 GArray *orch_grid_means(const struct orch_grid_cell *cell, guint value)
 {
     return orch_seed_means(cell->numbers[value], cell->seeds);
@@ -230,7 +240,8 @@ char *orch_grid_count_text(const struct orch_grid_cell *cell)
     guint runs = 0;
     for (guint i = 0; i < means->len; i++)
         runs += g_array_index(means, struct orch_seed_mean, i).runs;
-    return runs > means->len ? g_strdup_printf("%u runs, averaged to one value per seed", runs)
+    return runs > means->len ? g_strdup_printf("%u runs with %u seed%s, averaged for each seed",
+                                               runs, means->len, orch_plural(means->len))
                              : g_strdup_printf("%u repeat%s", means->len, orch_plural(means->len));
 }
 

@@ -46,6 +46,8 @@ const struct orch_grid_cell *orch_grid_at(const struct orch_grid *grid, const ch
  * sorted by number and then by name for runs selected by a filter. The caller unrefs. */
 GPtrArray *orch_grid_rows(const struct orch_grid *grid);
 GPtrArray *orch_grid_columns(const struct orch_grid *grid);
+/** Whether a value differs between two runs of a cell. */
+bool orch_grid_varies(const struct orch_grid_cell *cell, guint value);
 /** One of a cell's values, averaged by seed (struct orch_seed_mean). The caller unrefs. */
 GArray *orch_grid_means(const struct orch_grid_cell *cell, guint value);
 /** The spread of one of a cell's values over the seeds. */

@@ -245,18 +245,24 @@ struct orch_table *orch_grid_table(const struct orch_grid *grid)
 
 char *orch_grid_legend(const struct orch_grid *grid)
 {
-    bool forms[ORCH_SPREAD_FORMS] = {false}, is_averaged = false, is_any_done = false;
+    bool forms[ORCH_SPREAD_FORMS] = {false}, is_averaged = false;
+    unsigned most = 0;
     for (guint i = 0; i < grid->cells->len; i++) {
         const struct orch_grid_cell *cell = grid->cells->pdata[i];
-        is_any_done = is_any_done || cell->done;
+        most = MAX(most, cell->done);
         for (guint j = 0; j < grid->wanted->len; j++) {
             struct orch_spread spread = orch_grid_spread(grid, cell, j);
-            forms[spread.form] = true;
-            is_averaged = is_averaged || (spread.stat.count && spread.stat.count < cell->done);
+            forms[spread.form] |= spread.high > spread.low;
+            is_averaged |=
+                spread.stat.count && spread.stat.count < cell->done && orch_grid_varies(cell, j);
         }
     }
     g_autofree char *legend = orch_spread_legend(forms);
-    const char *bare = is_any_done ? "each value is of one run" : "no run yet";
-    return g_strdup_printf("%s%s", legend ? legend : bare,
-                           is_averaged ? "; runs with the same seed are averaged first" : "");
+    const char *bare = !most         ? "no run yet"
+                       : is_averaged ? "each value is a mean over runs with the same seed"
+                       : most > 1    ? "all runs of a setting have the same value"
+                                     : "each value is of one run";
+    return g_strdup_printf(
+        "%s%s", legend ? legend : bare,
+        legend && is_averaged ? "; runs with the same seed count as one, by their mean" : "");
 }

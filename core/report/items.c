@@ -53,8 +53,7 @@ static void add_left_out(struct orch_section_context *a)
     const struct orch_expansion *expansion = a->plan->expansion;
     for (guint i = 0; i < expansion->experiments->len; i++) {
         const struct orch_experiment *experiment = expansion->experiments->pdata[i];
-        if (!experiment->skipped || (names->len && !g_ptr_array_find_with_equal_func(
-                                                       names, experiment->name, g_str_equal, NULL)))
+        if (!experiment->skipped || (names->len && !orch_texts_have(names, experiment->name)))
             continue;
         const char *why = experiment->skip_reason ? experiment->skip_reason : "";
         if (experiment->is_unavailable)
@@ -215,8 +214,7 @@ static char *would_add(const struct orch_trials *trials)
                                     of = g_ptr_array_new_with_free_func(g_free));
                 g_ptr_array_add(names, (gpointer)(uintptr_t)key);
             }
-            if (!g_ptr_array_find_with_equal_func(of, text, g_str_equal, NULL))
-                g_ptr_array_add(of, g_steal_pointer(&text));
+            orch_texts_add_once(of, text);
         }
     }
     GString *out = g_string_new(NULL);
@@ -381,13 +379,13 @@ char *orch_difference_text(const struct orch_difference *d, const char *better)
     if (d->is_uneven)
         return g_strdup(", " ORCH_UNEVEN_WORDS);
     if (isnan(d->p))
-        return g_strdup(isfinite(d->mean.mid) ? ", not tested (one repeat each)"
+        return g_strdup(isfinite(d->mean.mid) ? ", not tested, because one repeat shows no spread"
                                               : ", an infinite value cannot be tested");
     g_autofree char *interval = orch_interval_format(d->mean.low, d->mean.high),
                     *p = orch_p_format(d->p);
     g_autofree char *corrected = orch_p_format(d->p_corrected);
     const char *way = better && d->is_more_than_noise ? difference_way(d->mean.mid, better) : "";
-    g_autofree char *count = d->is_paired
+    g_autofree char *count = d->is_paired && !d->is_pooled
                                  ? g_strdup_printf("%zu pairs of runs", d->count_a)
                                  : g_strdup_printf("%zu and %zu repeats", d->count_b, d->count_a);
     return g_strdup_printf(" (95 %% interval %s), %s%s. Test: %s test of %s, p %s, corrected p %s",

@@ -93,7 +93,7 @@ static void add_value(struct side *side, const char *name, char *value)
         g_hash_table_insert(side->settings, (char *)(uintptr_t)name, values);
         g_ptr_array_add(side->order, (char *)(uintptr_t)name);
     }
-    if (g_ptr_array_find_with_equal_func(values, value, g_str_equal, NULL))
+    if (orch_texts_have(values, value))
         g_free(value);
     else
         g_ptr_array_add(values, value);
@@ -124,10 +124,8 @@ static struct side side_of(const struct orch_expansion *expansion, const struct 
     g_autoptr(GPtrArray) names = experiments_of(expansion, item);
     for (guint i = 0; i < expansion->cells->len; i++) {
         const struct orch_cell *cell = expansion->cells->pdata[i];
-        bool is_meant = !names->len || g_ptr_array_find_with_equal_func(
-                                           names, cell->experiment->name, g_str_equal, NULL);
-        if (is_meant && !cell->experiment->skipped &&
-            !(plan && plan->items[i].state == ORCH_PLAN_UNUSED))
+        if ((!names->len || orch_texts_have(names, cell->experiment->name)) &&
+            !cell->experiment->skipped && !(plan && plan->items[i].state == ORCH_PLAN_UNUSED))
             add_cell(&side, cell, devices);
     }
     return side;
@@ -153,11 +151,10 @@ static bool range_of(const GPtrArray *values, double *out_low, double *out_high)
 static bool covers(const GPtrArray *here, const GPtrArray *full)
 {
     double here_low, here_high, full_low, full_high;
-    bool has_all = true;
-    for (guint i = 0; i < full->len; i++)
-        has_all = has_all && g_ptr_array_find_with_equal_func((GPtrArray *)(uintptr_t)here,
-                                                              full->pdata[i], g_str_equal, NULL);
-    return has_all ||
+    guint common = 0;
+    while (common < full->len && orch_texts_have(here, full->pdata[common]))
+        common++;
+    return common == full->len ||
            (range_of(here, &here_low, &here_high) && range_of(full, &full_low, &full_high) &&
             full_low > 0 && here_low >= full_high);
 }
@@ -171,22 +168,28 @@ static void append_values(GString *out, const GPtrArray *values)
         g_string_append_printf(out, " and %u more", values->len - VALUES_MAX);
 }
 
-/* Counts the settings that differ, and appends the first of them. */
+/* Appends the first settings that differ, and returns how many others differ: also those whose
+ * value is one that may stand for all or none, which a reader cannot know. */
 static unsigned append_settings(GString *out, const struct side *here, const struct side *full)
 {
-    unsigned differing = 0;
+    unsigned differing = 0, listed = 0;
     for (guint i = 0; i < full->order->len; i++) {
         const char *name = full->order->pdata[i];
         const GPtrArray *theirs = g_hash_table_lookup(full->settings, name);
         const GPtrArray *ours = g_hash_table_lookup(here->settings, name);
-        if (!ours || covers(ours, theirs) || differing++ >= SETTINGS_MAX)
+        if (!ours || covers(ours, theirs))
             continue;
+        differing++;
+        if (listed == SETTINGS_MAX || orch_texts_have(theirs, "") || orch_texts_have(theirs, "0") ||
+            orch_texts_have(theirs, "[]"))
+            continue;
+        listed++;
         g_string_append_printf(out, "%s%s ", out->len ? "; " : "", name);
         append_values(out, theirs);
         g_string_append(out, " instead of ");
         append_values(out, ours);
     }
-    return differing;
+    return differing - listed;
 }
 
 char *orch_scale_why_small(const struct orch_scale *scale, const struct orch_report_item *item)
@@ -204,10 +207,10 @@ char *orch_scale_why_small(const struct orch_scale *scale, const struct orch_rep
             g_string_append_printf(why, " on %s", names);
         g_string_append_printf(why, " instead of %u", here.trials);
     }
-    unsigned differing = append_settings(why, &here, &full);
-    if (differing > SETTINGS_MAX)
-        g_string_append_printf(why, "; and %u other setting%s", differing - SETTINGS_MAX,
-                               orch_plural(differing - SETTINGS_MAX));
+    unsigned others = append_settings(why, &here, &full);
+    if (others)
+        g_string_append_printf(why, "%s%u other setting%s", why->len ? "; and " : "", others,
+                               orch_plural(others));
     side_clear(&here);
     side_clear(&full);
     return why->len ? g_strdup_printf(ORCH_SCALE_ASKS " %s", why->str) : NULL;

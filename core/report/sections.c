@@ -26,8 +26,7 @@ static bool is_about_asked(const struct orch_plan *plan, const struct orch_repor
         json_is_object(item->spec) ? json_object_get(item->spec, "experiments") : NULL);
     for (unsigned i = 0; experiments->len && i < plan->count; i++)
         if (plan->items[i].state != ORCH_PLAN_UNUSED && !plan->items[i].cell->experiment->skipped &&
-            g_ptr_array_find_with_equal_func(experiments, plan->items[i].cell->experiment->name,
-                                             g_str_equal, NULL))
+            orch_texts_have(experiments, plan->items[i].cell->experiment->name))
             return true;
     return !experiments->len;
 }

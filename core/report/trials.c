@@ -8,6 +8,7 @@
 #include "core/stats/task.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
+#include "lib/base/text.h"
 #include "lib/base/unit.h"
 #include "lib/wire/foreign_cpu_fact.h"
 #include "lib/wire/system_metrics.h"
@@ -105,8 +106,7 @@ static void add_trial(struct orch_trials *trials, const struct orch_plan_item *i
 
 static bool is_meant(const GPtrArray *experiments, const char *name)
 {
-    return !experiments->len || g_ptr_array_find_with_equal_func(
-                                    (GPtrArray *)(uintptr_t)experiments, name, g_str_equal, NULL);
+    return !experiments->len || orch_texts_have(experiments, name);
 }
 
 /* Returns the keys of the runs that a filter selects; NULL with an error. The recipe's reader has

@@ -81,8 +81,7 @@ static bool read_params(struct gathering *g, int64_t run_id, GHashTable *out, GE
         if (orch_secret_is_recorded(text, NULL))
             continue;
         g_hash_table_insert(out, g_strdup(name), g_steal_pointer(&text));
-        if (!g_ptr_array_find_with_equal_func(g->names, name, g_str_equal, NULL))
-            g_ptr_array_add(g->names, g_strdup(name));
+        orch_texts_add_once(g->names, name);
     }
     return true;
 }

@@ -78,9 +78,9 @@ static char *sentence(const struct base *base)
                          : g_strdup_printf("pretrained model%s (parameter '%s')",
                                            orch_plural(sources), base->name);
     g_autofree char *count = sources == 1 ? g_strdup("one") : g_strdup_printf("%u", sources);
-    return g_strdup_printf("the %u repeats share %s %s, so their spread does not show how much "
-                           "the result would vary with %s",
-                           seeds, count, what, base->experiment ? "another run" : "another model");
+    return g_strdup_printf("the %u repeats share %s %s, so their spread does not show how the "
+                           "result varies between such %s",
+                           seeds, count, what, base->experiment ? "runs" : "models");
 }
 
 char *orch_shared_base_text(struct orch_store *store, const GPtrArray *runs)

@@ -9,6 +9,7 @@
 #include "core/stats/seeds.h"
 #include "core/stats/tried_command.h"
 #include "lib/base/json.h"
+#include "lib/base/text.h"
 
 #include <string.h>
 
@@ -45,11 +46,6 @@ static GPtrArray *read_all(struct orch_store *store, const GPtrArray *runs, GErr
         g_ptr_array_add(all, facts);
     }
     return g_steal_pointer(&all);
-}
-
-static bool has_name(const GPtrArray *names, const char *name)
-{
-    return g_ptr_array_find_with_equal_func((GPtrArray *)(uintptr_t)names, name, g_str_equal, NULL);
 }
 
 static bool experiments_vary(const GPtrArray *all)
@@ -114,9 +110,8 @@ static void add_differing(const json_t *a, const json_t *b, GPtrArray *names)
         json_t *other = json_object_get(b, name);
         if (names->len >= OTHERS_MAX)
             return;
-        if (!(other && json_equal(value, other)) && !orch_is_seed_name(name) &&
-            !has_name(names, name))
-            g_ptr_array_add(names, g_strdup(name));
+        if (!(other && json_equal(value, other)) && !orch_is_seed_name(name))
+            orch_texts_add_once(names, name);
     }
 }
 
@@ -130,8 +125,8 @@ static void add_command(const struct facts *a, const struct facts *b, GPtrArray 
 {
     g_auto(GStrv) x = orch_run_setting_words(a->run), y = orch_run_setting_words(b->run);
     bool is_same = !x || !y || g_strv_equal((const char *const *)x, (const char *const *)y);
-    if (!is_same && !has_name(names, ORCH_COMMAND_FIELD))
-        g_ptr_array_add(names, g_strdup(ORCH_COMMAND_FIELD));
+    if (!is_same)
+        orch_texts_add_once(names, ORCH_COMMAND_FIELD);
 }
 
 /* Compares each run with the first one of its setting by the names that there were. */
@@ -149,8 +144,7 @@ static void add_of_equal(const GPtrArray *all, GPtrArray *names,
         g_hash_table_insert(first, setting, before ? (gpointer)(uintptr_t)before : all->pdata[i]);
     }
     for (guint i = 0; i < added->len; i++)
-        if (!has_name(names, added->pdata[i]))
-            g_ptr_array_add(names, g_strdup(added->pdata[i]));
+        orch_texts_add_once(names, added->pdata[i]);
 }
 
 char **orch_varying_names(struct orch_store *store, const GPtrArray *runs, GError **error)
@@ -173,8 +167,8 @@ bool orch_mixed_names_add(struct orch_store *store, const GPtrArray *runs, const
 {
     g_auto(GStrv) all = runs->len > 1 ? orch_varying_names(store, runs, error) : g_new0(char *, 1);
     for (guint i = 0; all && all[i]; i++)
-        if (!has_name(names, all[i]) && !(skip && g_strv_contains(skip, all[i])))
-            g_ptr_array_add(names, g_strdup(all[i]));
+        if (!(skip && g_strv_contains(skip, all[i])))
+            orch_texts_add_once(names, all[i]);
     return all != NULL;
 }
 

@@ -323,7 +323,8 @@ static void print_method(struct orch_cli *cli, const struct orch_comparison *c)
     if (base_b && !same_base)
         orch_cli_info(cli, "B: %s", base_b);
     if (alone)
-        orch_cli_info(cli, "left out: %u run%s without a partner", alone, orch_plural(alone));
+        orch_cli_info(cli, "left out: %u run%s without a partner on the other side", alone,
+                      orch_plural(alone));
     g_autofree char *disturbed =
         orch_disturbed_text(c->disturbed_left_out, c->disturbed_kept, "--disturbed");
     if (any_time && disturbed)

@@ -105,7 +105,8 @@ static char *pooled_method(const struct load *load, const char *others)
     if (!others)
         return text;
     g_autofree char *pool = text;
-    return g_strdup_printf("%s. Settings whose noise differs are compared by a %s (Bonferroni)",
+    return g_strdup_printf("%s. A setting with another spread is compared by a %s instead, with p "
+                           "times the number of pairs (Bonferroni)",
                            pool, others);
 }
 

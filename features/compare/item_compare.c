@@ -52,7 +52,7 @@ static char *value_of(const struct orch_grid *grid, const struct orch_grid_cell 
     GString *text = g_string_new(NULL);
     orch_answer_spread_append(text, &spread, grid->units[0]);
     if (cell->done < cell->planned)
-        g_string_append_printf(text, ", %u of %u trials", cell->done, cell->planned);
+        g_string_append_printf(text, ", from %u of %u trials", cell->done, cell->planned);
     return g_string_free(text, FALSE);
 }
 
@@ -72,7 +72,7 @@ static const char *timing_verdict(const struct orch_grid *grid, const struct orc
                                   const struct orch_difference *d)
 {
     bool is_rate;
-    if (!orch_unit_is_timing(grid->units[0], &is_rate) || d->is_uneven)
+    if (!orch_unit_is_timing(grid->units[0], &is_rate) || d->is_uneven || isnan(d->p))
         return NULL;
     if (d->is_more_than_noise)
         return (d->mean.mid > 0) == is_rate ? "FASTER" : "SLOWER";
@@ -176,7 +176,8 @@ static void append_change(GString *out, const struct orch_section_grid *g, const
 static void append_named(GString *out, const struct orch_section_grid *g, const struct contrast *c)
 {
     g_autofree char *label = words_of(g, c->cell);
-    g_string_append_printf(out, "%s, ", label);
+    g_string_append_printf(out, "%s, %s", label,
+                           verdict_of(g->grid, &c->difference) == UNTESTED ? "which differs " : "");
     append_change(out, g, c);
 }
 
@@ -259,10 +260,13 @@ static void add_contrasts(struct orch_section *section, const struct orch_sectio
     add_answer(section, g, base, contrasts, count);
     if (tests)
         note_method(section, g, base, all, tested, tests);
+    g_autofree char *axes = orch_answer_axes(g->trials->labels, g->rows);
     if (unmatched)
         orch_section_note(section,
-                          "%zu run%s without a partner (equal settings and seed) %s left out",
-                          unmatched, orch_plural(unmatched), unmatched == 1 ? "is" : "are");
+                          "the difference is over pairs of runs with the same seed that differ "
+                          "only in %s. %zu run%s no such partner and %s left out",
+                          axes, unmatched, unmatched == 1 ? " has" : "s have",
+                          unmatched == 1 ? "is" : "are");
 }
 
 static const struct orch_grid_cell *find_baseline(const GPtrArray *rows, const char *named)
@@ -292,7 +296,8 @@ static bool against_baseline(struct orch_section_context *a, GError **error)
     if (base && base->done) {
         g_autofree char *label = words_of(g, base), *text = value_of(g->grid, base);
         g_autofree char *count = orch_grid_count_text(base);
-        const bool is_counted = strstr(text, " repeats: ") && !strchr(count, ',');
+        const bool is_counted =
+            base->done < base->planned || (strstr(text, " repeats: ") && !strchr(count, ','));
         orch_section_text(a->section, "%s: %s%s%s", label, text, is_counted ? "" : ", ",
                           is_counted ? "" : count);
         add_contrasts(a->section, g, rows, base, tests, &is_uneven);

@@ -344,15 +344,17 @@ static const char *scale_text(const struct orch_metric_kind *kind)
     static const char *const texts[] = {
         [ORCH_SCALE_PLAIN] = "",
         [ORCH_SCALE_LOG] = ". Values are compared on a logarithmic scale",
-        [ORCH_SCALE_LOGIT] = ". Shares, such as accuracies, are compared as arcsin(sqrt(share))"};
+        [ORCH_SCALE_LOGIT] = ". Shares, such as accuracies, are tested as arcsin(sqrt(share)), and "
+                             "the intervals are turned back into shares"};
     return texts[kind->scale];
 }
 
 char *orch_pooled_text(const struct orch_pooled *p)
 {
     return g_strdup_printf(
-        "corrected for all %zu pairs of %zu settings by Tukey's range test. The noise is estimated "
-        "from %zu settings together, with %.0f degrees of freedom%s%s",
+        "corrected for all %zu pairs of %zu settings by Tukey's range test. The noise (the spread "
+        "of the repeats) is estimated from %zu settings together, with %.0f degrees of freedom%s%s",
         p->given * (p->given - 1) / 2, p->given, p->settings, p->degrees,
-        p->by_seed ? ". The effect of each seed is subtracted first" : "", scale_text(&p->kind));
+        p->by_seed ? ". What a seed changes in all settings is subtracted before the test" : "",
+        scale_text(&p->kind));
 }

@@ -119,8 +119,8 @@ void orch_heldout_curves_chart(const struct orch_heldout_curve *held, size_t cou
     g_autofree char *what =
         isnan(band)
             ? g_strdup("no band: it needs at least 3 networks")
-            : g_strdup_printf("band: the forecast +- %.1f %%. This is the largest mean error "
-                              "of a network that was predicted from the other networks",
+            : g_strdup_printf("band: the forecast +- %.1f %%. That is the largest mean error "
+                              "when each fitted network is predicted from the other fitted ones",
                               100 * band);
     chart->note = g_strdup_printf("points: means over at most %d equal parts of the training; %s",
                                   STRETCHES, what);

@@ -69,7 +69,7 @@ void orch_curve_ols_describe(struct orch_section *section, const struct orch_cur
 {
     const struct orch_curve_ols *plain = law->plain;
     if (!plain) {
-        orch_section_note(section, "the regression on layers and GPU needs more curves");
+        orch_section_note(section, "the model of layers and device needs more curves");
         return;
     }
     const bool r2_counts = orch_law_r2_counts(plain->rows, plain->terms);
@@ -89,8 +89,8 @@ void orch_curve_ols_describe(struct orch_section *section, const struct orch_cur
     orch_section_table(section, table);
     orch_section_note(
         section,
-        "the table above has a regression: parameter = constant + (per layer) x layers + device. "
-        "Its %d terms are fitted to %d independent curves (ordinary least "
+        "the table above has a second model, for comparison: parameter = constant + (per layer) x "
+        "layers + device. Its %d terms are fitted to %d independent curves (ordinary least "
         "squares). Standard errors are in brackets%s",
         plain->terms, plain->rows,
         r2_counts ? "" : ". There is no R2: fewer than two curves for each term");

@@ -159,19 +159,21 @@ static bool fill(struct orch_section_context *a, GError **error)
     struct orch_curve_set *set = orch_curve_set_gather(a->plan, a->item, "experiments");
     unsigned missing = 0;
     const char *metric = NULL;
+    bool is_by_epoch = false;
     for (guint i = 0; i < set->cells->len; i++) {
         const struct orch_curve_set_cell *cell = set->cells->pdata[i];
         missing += !cell->fit.stages;
         metric = cell->curve ? cell->curve->metric : metric;
+        is_by_epoch = cell->curve ? cell->curve->is_by_epoch : is_by_epoch;
     }
     if (set->cells->len) {
         orch_section_table(a->section, make_table(set));
         orch_curve_set_chart(set, a->section);
         orch_section_note(a->section,
                           "%s = 1/(b0 k + b1) + b2, with b0, b1 and b2 of at least 0. k is the "
-                          "number of steps (or epochs) since the last change of the learning rate. "
-                          "Standard errors are in brackets",
-                          metric ? metric : "loss");
+                          "number of %s since the last change of the learning rate. Standard "
+                          "errors are in brackets",
+                          metric ? metric : "loss", is_by_epoch ? "epochs" : "steps");
         add_answer(a->section, set);
         add_independence(a->section, set, missing);
         for (guint i = 0; i < set->devices->len; i++)

@@ -443,14 +443,14 @@ static void add_epochs(struct orch_section *section, const struct answer *a)
 {
     if (a->accuracy < a->asked)
         orch_section_note(section,
-                          "the recipe asks for accuracy %g, but the target here is %g: the fit, "
-                          "the predicted curve and the runs of %s reach it",
-                          a->asked, a->accuracy, a->net->name);
+                          "the recipe asks for accuracy %g, which the predicted curve or the runs "
+                          "of %s do not reach, so the target is %g",
+                          a->asked, a->net->name, a->accuracy);
     orch_section_note(section,
-                      "%s has accuracy %g when its loss is %.4g. This relation is a monotone "
-                      "(isotonic) fit to %zu points of %d independent curves of %d networks. The "
-                      "predicted curve reaches this loss after %.0f steps (%.2f epochs of %.0f "
-                      "images)",
+                      "%s has accuracy %g when its loss is %.4g. The accuracy at a loss is read "
+                      "from a line that never rises with the loss (isotonic regression), fitted to "
+                      "%zu points of %d independent curves of %d networks. The predicted curve "
+                      "reaches this loss after %.0f steps (%.2f epochs of %.0f images)",
                       a->net->name, a->accuracy, a->loss, a->bridge->count,
                       orch_curve_set_independent(a->set), (int)a->set->nets->len,
                       ceil(a->epochs * a->like->steps_per_epoch), a->epochs, a->like->images);
@@ -473,12 +473,12 @@ static void add_basis(struct orch_section *section, const struct answer *a)
     int single = 0;
     for (int i = 0; i < a->share_count; i++) {
         const struct share *s = &a->shares[i];
-        g_string_append_printf(text, "%s%zu timed epoch%s of %zu run%s with %g images",
-                               i ? ", " : "", s->epochs, orch_plural((int64_t)s->epochs), s->runs,
+        g_string_append_printf(text, "%s%zu epoch%s in %zu run%s with %g images", i ? ", " : "",
+                               s->epochs, orch_plural((int64_t)s->epochs), s->runs,
                                orch_plural((int64_t)s->runs), s->batch);
         single += s->epochs <= 1;
     }
-    orch_section_note(section, "each step time is a mean over %s%s", text->str,
+    orch_section_note(section, "each step time is a mean over all timed epochs: %s%s", text->str,
                       a->shares[0].first_epoch > 1 ? " (the first epoch of a run is left out)"
                                                    : "");
     if (single)
@@ -521,7 +521,7 @@ static void add_samples(struct orch_section *section, const struct answer *a)
         section,
         "computed, not measured: the exchange of w workers with p servers takes 2 w S / (p B) + 2 "
         "L (w + p). Size S is %.4g MB (%.0f parameters in fp32). Bandwidth B is %g Gbit/s and "
-        "latency L is %g us, which are those of %s (%s). All workers share the link of a server",
+        "latency L is %g us, as of the link %s (%s). All workers share the link of a server",
         bytes_of(a) / 1e6, a->net->params, a->link->gbit_s, a->link->latency_us, a->link->name,
         a->link->source);
     add_fitted_samples(section, a);

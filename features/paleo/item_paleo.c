@@ -137,8 +137,8 @@ static void add_ratio(struct orch_table *table, const struct paleo_section *p,
                       const struct counted *of, const struct counted *by, const char *names[2])
 {
     const bool is_other = strcmp(names[0], names[1]) != 0;
-    g_autofree char *label = is_other ? g_strdup_printf("%s (operations of %s)", names[1], names[0])
-                                      : g_strdup(names[1]);
+    g_autofree char *label =
+        is_other ? g_strdup_printf("%s as a share of %s", names[1], names[0]) : g_strdup(names[1]);
     for (guint i = 0; i < p->ppps->len; i++) {
         const double ppp = g_array_index(p->ppps, double, i);
         const double practical = 1000 * (double)p->options.batch / forward_ms(p, by, ppp);
@@ -194,9 +194,9 @@ static void add_answer(const struct paleo_section *p)
     g_autofree char *rate = g_strdup_printf("throughput that PALEO predicts%s", at);
     g_autofree char *tflops = orch_number_format(p->peak_tflops);
     g_autofree char *share =
-        g_strdup_printf("share of the peak (%s TFLOP/s) that PALEO predicts%s, with a multiply-add "
-                        "counted as 1 operation",
-                        tflops, at);
+        g_strdup_printf("practical throughput%s as a share of the throughput at the peak (%s "
+                        "TFLOP/s), with a multiply-add counted as 1 operation",
+                        at, tflops);
     g_autofree char *time =
         g_strdup_printf("time of a forward pass of %" G_GINT64_FORMAT " image%s", p->options.batch,
                         orch_plural(p->options.batch));
@@ -260,8 +260,8 @@ static bool fill_section(struct orch_section_context *a, GError **error)
     static const struct orch_paleo_heading of_practical[] = {
         {3, NULL, "time (ms)"}, {4, NULL, "throughput (images/s)"}, {0}};
     static const struct orch_paleo_heading of_ratio[] = {
-        {0, NULL, "network of the peak"},
-        {1, NULL, "network that PALEO predicts"},
+        {0, NULL, "network of the peak throughput"},
+        {1, NULL, "network of the practical throughput"},
         {3, NULL, "practical throughput (images/s)"},
         {4, "multiply-add = 1", "peak throughput (images/s)"},
         {5, "multiply-add = 1", "practical / peak (%)"},

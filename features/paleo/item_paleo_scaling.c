@@ -21,7 +21,8 @@
 #define THROUGHPUT "result throughput"
 
 /* The price of the assignments is that of a K80. */
-#define CORE_PRICE "; this price is made up: use the costs only to compare the series"
+#define CORE_PRICE                                                                                 \
+    "made-up price of a worker for an hour, so use the costs only to compare the series"
 
 enum source { PREDICTED, MEASURED, SIMULATED, SOURCES };
 
@@ -135,14 +136,14 @@ static bool predict(struct scaling_item *s, GError **error)
         s->throughput[PREDICTED][i] = ok ? step.images_per_s : (double)NAN;
     }
     const struct orch_layer_shape input = orch_layer_at(layers, 0)->out;
+    const bool is_own = orch_paleo_net_is_own(s->net);
     if (ok)
         orch_section_note(
-            s->a->section, "%s: %s on images of %dx%dx%d, %" G_GINT64_FORMAT " parameters%s",
-            orch_paleo_net_is_own(s->net) ? "predicted" : "all series", s->net, (int)input.c,
-            (int)input.h, (int)input.w, orch_layer_table_params(layers),
-            orch_paleo_net_is_own(s->net) ? ", from PALEO's repository. The other series use "
-                                            "orch's network, which has batch normalisation"
-                                          : "");
+            s->a->section, "%s %s%s (%" G_GINT64_FORMAT " parameters), on images of %dx%dx%d%s",
+            is_own ? "the prediction is for the network" : "all series are for", s->net,
+            is_own ? " from PALEO's repository" : "", orch_layer_table_params(layers), (int)input.c,
+            (int)input.h, (int)input.w,
+            is_own ? ". The other series use orch's network, which has batch normalisation" : "");
     orch_layer_table_free(layers);
     return ok;
 }
@@ -322,13 +323,13 @@ static void add_method(const struct scaling_item *s)
     if (s->is_calibrated)
         orch_section_note(s->a->section, "PPP is fitted to the measured throughput of one worker, "
                                          "so only the numbers for more workers test the model");
-    orch_section_note(s->a->section, "time of an epoch = %g images / throughput", s->images);
+    if (strcmp(s->show, "errors") != 0)
+        orch_section_note(s->a->section, "time of an epoch = %g images / throughput", s->images);
     note_own_device(s);
-    if (isfinite(s->price))
-        orch_section_note(
-            s->a->section,
-            "cost of an epoch = its hours x workers x $%g (the price of a worker for an hour)%s",
-            s->price, o->device.is_gpu ? "" : CORE_PRICE);
+    if (isfinite(s->price) && strcmp(s->show, "errors") != 0)
+        orch_section_note(s->a->section, "cost of an epoch = its hours x workers x $%g (the %s)",
+                          s->price,
+                          o->device.is_gpu ? "price of a worker for an hour" : CORE_PRICE);
     if (s->has[SIMULATED])
         orch_section_note(
             s->a->section,

@@ -249,8 +249,6 @@ static void add_answer(struct orch_section *section, const struct gathered *g, c
                 append_end(text, s, best, end);
         }
     }
-    if (strstr(text->str, UNFINISHED))
-        g_string_append(text, ". More steps could still improve a setting that has not converged");
     if (text->len)
         orch_section_answer(section, "%s", text->str);
 }
@@ -275,10 +273,10 @@ static bool fill(struct orch_section_context *a, GError **error)
                 a->section,
                 "end: the mean of the last %zu point%s. change: from the mean of the %zu point%s "
                 "before to the end. 'stands still': the change is within %g %% in every "
-                "repeat. 'has not converged': the curve stands still, but more than %.0f %% of the "
-                "way from its start to the best end of all settings is left",
+                "repeat. 'has not converged': the curve stands still, but has covered less "
+                "than %.0f %% of the way from its start to the best end of all settings",
                 stretch, orch_plural((int64_t)stretch), stretch, orch_plural((int64_t)stretch),
-                100 * within, 100 * LEFT_MOST);
+                100 * within, 100 - 100 * LEFT_MOST);
     }
     if (ok)
         orch_section_add_missing_trials(a, trials);

@@ -178,6 +178,17 @@ bool orch_name_is_same(const char *a, const char *b)
     return strcmp(one, other) == 0;
 }
 
+bool orch_texts_have(const GPtrArray *texts, const char *text)
+{
+    return g_ptr_array_find_with_equal_func((GPtrArray *)(uintptr_t)texts, text, g_str_equal, NULL);
+}
+
+void orch_texts_add_once(GPtrArray *texts, const char *text)
+{
+    if (!orch_texts_have(texts, text))
+        g_ptr_array_add(texts, g_strdup(text));
+}
+
 bool orch_name_is_valid(const char *name, bool dash_allowed)
 {
     if (!name || !g_ascii_islower(name[0]) || strlen(name) > 63)

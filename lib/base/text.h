@@ -28,6 +28,10 @@ bool orch_int_parse(const char *text, int64_t *out);
  * is one of them. */
 const char *orch_suggest(const char *word, const char *const *candidates);
 
+bool orch_texts_have(const GPtrArray *texts, const char *text);
+/** Adds a copy of a text unless the array has it. */
+void orch_texts_add_once(GPtrArray *texts, const char *text);
+
 /** True for a name [a-z][a-z0-9_-]* of at most 63 characters ('-' only if allowed). */
 bool orch_name_is_valid(const char *name, bool dash_allowed);
 

@@ -24,7 +24,7 @@ static const struct orch_param PARAMS[] = {
                .help = "outputs of the classifier; 0: the network's own"),
     ORCH_PARAM(struct params, batch, ORCH_INT, .label = "batch", .def = "1", .min = "1",
                .max = "1000000", .unit = "images", .help = "images of a batch, for memory"),
-    ORCH_PARAM(struct params, per_mac, ORCH_INT, .label = "operations per multiply-add", .def = "2",
+    ORCH_PARAM(struct params, per_mac, ORCH_INT, .label = "multiply-add counted as", .def = "2",
                .min = "1", .max = "2",
                .help = "operations of a multiply-add: 1 (Lu et al. 2017) or 2 (PALEO)"),
     ORCH_PARAM(struct params, states, ORCH_INT, .label = "optimizer states", .def = "1", .min = "0",
@@ -90,12 +90,12 @@ static const struct orch_metric METRICS[] = {
      .label = "published operations",
      .help = "operations as papers publish them: a multiply-add counts as one"},
     {.name = "published_time_at_peak",
-     .label = "published time at peak",
+     .label = "time at peak with published operations",
      .min = "0",
      .unit = "ms",
      .help = "time of the published operations at the device's peak rate"},
     {.name = "published_images_per_s_at_peak",
-     .label = "published throughput at peak",
+     .label = "throughput at peak with published operations",
      .min = "0",
      .unit = "images/s"},
     {.name = "times_less",
@@ -231,9 +231,9 @@ static void report_published(const struct params *p, const struct orch_net *net,
     }
     g_autofree char *counted = orch_net_count_format(orch_net_operations(&sum, 1));
     g_autofree char *theirs = orch_net_count_format((int64_t)published->operations);
-    g_autofree char *text = g_strdup_printf("published_operations = %s (%s); counted here: %s%s%s",
-                                            theirs, published->source, counted,
-                                            *published->note ? ". Reason: " : "", published->note);
+    g_autofree char *text = g_strdup_printf(
+        "published_operations = %s (%s); counted here: %s%s%s", theirs, published->source, counted,
+        *published->note ? ". The counts differ because " : "", published->note);
     host->note(host, text);
 }
 

@@ -12,7 +12,7 @@ static const struct orch_net_published TABLE[] = {
     {"vgg16", 15503e6, "Lu et al. 2017, table 3", ""},
     {"googlenet-bvlc", 1606e6, "Lu et al. 2017, table 5", ""},
     {"resnet50-v1", 3922e6, "Lu et al. 2017, table 6",
-     "the paper counts biases, which ResNet's convolutions do not have, and leaves out the sums of "
+     "the paper counts biases, which ResNet's convolutions do not have, but not the additions of "
      "the shortcuts"},
     {NULL, 0, NULL, NULL},
 };

@@ -45,7 +45,7 @@ has 'Predicted time of resnet-cifar:20 to accuracy 0.85, with 2 parameter server
 has ' with 1 worker'
 has '3 of 3 steps are timed in a single epoch, so their noise is unknown'
 has 'takes 0.064 s for 64 images, 0.032 s for 32 images, 0.016 s for 16 images'
-has '1 timed epoch of 1 run with 64 images,'
+has '1 epoch in 1 run with 64 images,'
 has '(the first epoch of a run is left out)'
 has 'fitted to 12 samples: 3 measured batch sizes, each combined with 1, 2, 4, 8 parameter servers'
 has 'points of 3 independent curves of 3 networks'
@@ -54,14 +54,14 @@ ok orch run c.recipe -q
 ok orch report c.recipe
 has_not 'single epoch'
 has 'takes 0.065 s for 64 images, 0.033 s for 32 images, 0.017 s for 16 images'
-has '9 timed epochs of 3 runs with 64 images,'
+has '9 epochs in 3 runs with 64 images,'
 # of these repeats the disturbed one does not count, as others are there; one batch was only measured by disturbed runs
 has_not 'runs are left out'
 sed -i 's/^print(json.dumps({"train_images"/import os, time\nif repeat == 3 or batch == 16:\n    os.system("machine-is-busy")\n    time.sleep(1.1)\n&/' law.py
 ok orch run c.recipe -q -j 1
 ok orch report c.recipe
 has 'takes 0.0645 s for 64 images, 0.0325 s for 32 images, 0.017 s for 16 images'
-has '6 timed epochs of 2 runs with 64 images, 6 timed epochs of 2 runs with 32 images, 9 timed epochs of 3 runs with 16 images'
+has '6 epochs in 2 runs with 64 images, 6 epochs in 2 runs with 32 images, 9 epochs in 3 runs with 16 images'
 has 'times: 2 runs are left out'
 has '3 runs may be too slow: other programs used over 10 % of the CPUs, and their setting has no undisturbed run'
 ok orch report c.recipe --disturbed

@@ -44,7 +44,7 @@ assert [row["input"] for row in tables[1]] == ["3x224x224", "3x299x299", "3x224x
 assert tables[2][0]["practical_of"] == "paleo:resnet50", tables[2]
 text = [json.dumps(s) for s in (gpus, cores, wrong, unknown)]
 assert "from PALEO's repository" in text[0] and "23734312 parameters" in text[0]
-assert "this price is made up" in text[1] and "price is made up" not in text[0]
+assert "made-up price of a worker" in text[1] and "made-up" not in text[0]
 assert "must be a network of 'orch net ls'" in text[2], text[2]
 assert "did you mean 'resnet50'" in text[3] or "no network 'resnet51'" in text[3], text[3]
 P

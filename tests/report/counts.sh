@@ -76,7 +76,7 @@ ok orch run recipes/lab5.recipe single double -q
 ok orch report recipes/lab5.recipe --only 1.4
 same "$(row 'resnet50-v1 0')" 'resnet50-v1 0.4487 2228.5 1.348 742.0'
 same "$(row 'resnet50-v1 1')" 'resnet50-v1 1 0.4481 2231.4 1.346 742.9'
-has 'single with resnet50-v1, operations per multiply-add 1: published_operations = 3,922,000,000 (Lu et al. 2017, table 6)'
+has 'single with resnet50-v1, multiply-add counted as 1: published_operations = 3,922,000,000 (Lu et al. 2017, table 6)'
 
 # what cannot be answered is said, and what is misspelt is found
 sed -i 's/vgg16, googlenet-bvlc, "paleo:inception_v3", .*resnet50-v1\], gpu: "paleo:K80"/vgg61], gpu: "paleo:K80"/' recipes/hw4.recipe

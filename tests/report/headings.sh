@@ -60,7 +60,7 @@ python3 - <<'P' || _fail 'the page'
 import re
 page = open("page.html").read()
 assert page.count("complete at small scale</span>") == 4, page.count("complete at small scale</span>")
-assert page.count('<details class="scale"><summary>complete at small scale: full size (profile course) has more') == 1
+assert page.count('<details class="scale"><summary>the parts below are complete at small scale: full size (profile course) has more') == 1
 assert page.count("full size (profile course) has epochs 9") == 1
 assert re.search(r'<th scope="colgroup" class="group" colspan="2">tune</th>', page)
 assert 'rowspan="2">learning rate</th>' in page

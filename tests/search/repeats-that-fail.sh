@@ -60,7 +60,7 @@ ok orch report r.recipe
 has 'Best of 3 settings of tune: x=0.5'
 has 'tune: x=0.95 would be best by its other trials (0.952), but has no value: 1 of its 3 trials failed'
 has '0.95: 1 of its 3 trials gives no number (its run has none)'
-has ', 2 of 3 trials'
+has ', from 2 of 3 trials'
 
 # orch best names what failed, and so does a table
 ok orch best v --max -e fail

@@ -84,10 +84,10 @@ has 'ahead of lr=0.02 by 0.0'
 # the report says the family, n and the test
 ok orch report r.recipe
 has "corrected for all 3 pairs of 3 settings by Tukey's range test"
-has "Test: Tukey's range test of 3 pairs of runs, p "
+has "Test: Tukey's range test of 3 and 3 repeats, p "
 has "p and the intervals are corrected for 2 comparisons with the baseline (Bonferroni)"
 has "p and the intervals are corrected for 9 pairs (Bonferroni): 1 comparison with tune, and choosing the best lr for each of them"
-has 'runs with the same seed are averaged first'
+has 'runs with the same seed count as one, by their mean'
 has 'share one run of '"'pretrain'"
 ok orch report r.recipe --json
 printf '%s' "$out" | python3 -c '

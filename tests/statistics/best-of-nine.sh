@@ -33,7 +33,7 @@ git commit -qm first
 ok orch run r.recipe -q
 ok orch best accuracy
 has ", corrected for all 36 pairs of 9 settings by Tukey's range test"
-has "The noise is estimated from "
+has "The noise (the spread of the repeats) is estimated from "
 has 'arcsin(sqrt(share))'
 ok orch best accuracy --json
 same "$(json rankings.0.settings.0.by.lr)" 0.1

@@ -31,7 +31,7 @@ has 'SAME'
 disturb "repeat < 3 AND id IN (SELECT run FROM param WHERE name='how' AND value LIKE '%old%') AND id IN (SELECT run FROM param WHERE name='lr' AND value='0.01')"
 ok orch report t.recipe --only 1
 has 'SAME'
-has '2 runs without a partner (equal settings and seed) are left out'
+has 'the difference is over pairs of runs with the same seed that differ only in how. 2 runs have no such partner and are left out'
 # p of a choice allows for all pairs of settings from which both were picked: two learning rates each
 ok orch report t.recipe --only 2
 has 'corrected for 4 pairs (Bonferroni): 1 comparison with old how, and choosing the best lr for each of them'
