@@ -24,9 +24,8 @@ static void add_used(GPtrArray *out, const struct candidates *from, const char *
     g_autofree char *absolute = g_build_filename(from->root, path, NULL);
     bool is_code = orch_script_language_of(path) != ORCH_SCRIPT_NONE;
     if (g_hash_table_contains(from->set, path) &&
-        !g_ptr_array_find_with_equal_func(out, path, g_str_equal, NULL) &&
         (is_code || !orch_own_outputs_has(outputs, absolute, NULL)))
-        g_ptr_array_add(out, g_strdup(path));
+        orch_texts_add_once(out, path);
 }
 
 /* The manifest and the files that a command uses, relative to the candidates' root. */

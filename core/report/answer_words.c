@@ -111,7 +111,8 @@ static bool is_count(const char *words, const char *value)
 {
     const size_t length = strlen(words);
     return length > 4 && words[length - 1] == 's' && !strstr(words, " of ") &&
-           !strchr("sui", words[length - 2]) && !value[strspn(value, "0123456789")];
+           !strchr("sui", words[length - 2]) && !g_str_has_suffix(words, " as") &&
+           !value[strspn(value, "0123456789")];
 }
 
 char *orch_answer_named(const char *words, const char *value)

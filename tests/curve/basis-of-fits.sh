@@ -102,7 +102,7 @@ python3 - "$SCRATCH/out" <<'P' || _fail 'the target'
 import json, math, re, sys
 section = json.load(open(sys.argv[1]))["sections"][0]
 text = " ".join(b.get("text", "") for b in section["blocks"])
-target = float(re.search(r"the recipe asks for accuracy 0.99; the target is ([\d.]+)", text).group(1))
+target = float(re.search(r"the recipe asks for accuracy 0.99, which .* do not reach, so the target is ([\d.]+)", text).group(1))
 # the left-out network's own accuracy after 100 steps
 best = 1 - (1 / ((0.04 - 20 / 2000) * 100 + 0.4) + 0.3 - 20 / 400) / 4
 assert best - 0.02 < target <= best, (target, best)

@@ -90,7 +90,7 @@ report:
 R
 ok orch run s.recipe -q
 ok orch report s.recipe --disturbed --only 1
-has "without a target (no result 'reached'): "
+has "these settings have no target (no result 'reached'): "
 has_not '0 of 2'
 has '5 of 5'
 ok orch report s.recipe --disturbed --only 2

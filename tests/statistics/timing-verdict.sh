@@ -36,4 +36,4 @@ for question in 1 2; do # a lower time is faster, and so is a higher rate
         grep -q "$verdict" part || _fail "question $question lacks: $verdict"
     done
 done
-printf '%s\n' "$out" | sed -n '/^3 /,$p' | grep -q 'quick version: [0-9.]* s.*not tested, because one repeat' || _fail 'one repeat each decides nothing'
+printf '%s\n' "$out" | sed -n '/^3 /,$p' | grep -q 'quick version: [0-9.]* ms\. .*not tested, because one repeat' || _fail 'one repeat each decides nothing'
