@@ -69,9 +69,7 @@ GPtrArray *orch_cli_report_programs(const struct orch_cli *cli, const struct orc
             orch_texts_from_json(json_object_get(item->spec, "experiments"));
         for (guint j = 0; j < expansion->experiments->len; j++) {
             const struct orch_experiment *experiment = expansion->experiments->pdata[j];
-            if (experiment->program &&
-                (!names->len ||
-                 g_ptr_array_find_with_equal_func(names, experiment->name, g_str_equal, NULL)))
+            if (experiment->program && (!names->len || orch_texts_have(names, experiment->name)))
                 add_programs(programs, cli->args[0], item->question, experiment->program);
         }
     }

@@ -169,7 +169,7 @@ static void append_values(GString *out, const GPtrArray *values)
 }
 
 /* Appends the first settings that differ, and returns how many others differ: also those whose
- * value is one that may stand for all or none, which a reader cannot know. */
+ * value may stand for all or none, which a reader cannot know, and flags with both values. */
 static unsigned append_settings(GString *out, const struct side *here, const struct side *full)
 {
     unsigned differing = 0, listed = 0;
@@ -181,7 +181,8 @@ static unsigned append_settings(GString *out, const struct side *here, const str
             continue;
         differing++;
         if (listed == SETTINGS_MAX || orch_texts_have(theirs, "") || orch_texts_have(theirs, "0") ||
-            orch_texts_have(theirs, "[]"))
+            orch_texts_have(theirs, "[]") || orch_texts_have(theirs, "none") ||
+            (theirs->len > 1 && orch_texts_have(theirs, "true")))
             continue;
         listed++;
         g_string_append_printf(out, "%s%s ", out->len ? "; " : "", name);
