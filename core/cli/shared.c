@@ -120,11 +120,10 @@ void orch_cli_warn_of_source(struct orch_cli *cli)
                       cli->workspace->folder);
     const GPtrArray *filters = orch_workspace_ignored_filters(cli->workspace);
     if (filters && filters->len)
-        orch_cli_warn(
-            cli,
-            "the git filter '%s' is not used: it is set only in this repository, and could run any "
-            "program\n  hint: if you trust it, set it in your ~/.gitconfig",
-            (char *)filters->pdata[0]);
+        orch_cli_warn(cli,
+                      "the git filter '%s' is not used: it is set only in this repository, and "
+                      "could run any program\n  hint: if you trust it, set it in your ~/.gitconfig",
+                      (char *)filters->pdata[0]);
     guint count = source && source->left_out ? source->left_out->len : 0;
     if (!count)
         return;

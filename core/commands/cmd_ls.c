@@ -194,9 +194,8 @@ const struct orch_command ORCH_COMMAND_LS = {
     .max_args = 0,
     .options = OPTIONS,
     .option_bytes = sizeof(struct ls_options),
-    .about =
-        "FILTER is a condition on parameters, results, last values of metrics, and fields such as "
-        "state, started and wall_s. 'orch help filters' explains it.",
+    .about = "FILTER is a condition on parameters, results, last values of metrics, and fields "
+             "such as state, started and wall_s. 'orch help filters' explains it.",
     .examples = "  orch ls --where 'experiment=finetune and lr<0.1' -m val_accuracy\n"
                 "  orch ls --state failed\n"
                 "  orch ls -n 0 --json | jq '.runs[].key'",

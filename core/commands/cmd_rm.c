@@ -289,9 +289,8 @@ const struct orch_command ORCH_COMMAND_GC = {
     .max_args = 0,
     .options = GC_OPTIONS,
     .option_bytes = sizeof(struct gc_options),
-    .about =
-        "Deletes the artifacts of runs that were removed ('orch rm') or purged ('orch purge'), and "
-        "the folders, "
-        "files, checkpoints and source trees that no run needs. Deleted files cannot be restored.",
+    .about = "Deletes the artifacts of runs that were removed ('orch rm') or purged ('orch "
+             "purge'), and the folders, files, checkpoints and source trees that no run needs. "
+             "Deleted files cannot be restored.",
     .run = run_gc,
 };

@@ -87,19 +87,17 @@ const struct orch_command ORCH_COMMAND_EXPORT_JOB = {
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct orch_export_job_options),
-    .about =
-        "Writes a document (script, YAML or JSON) that you submit with the platform's own "
-        "command, such as sbatch or kubectl. The job runs this trial only. The job's container "
-        "image (--image) must contain orch, and the repository as its working folder. "
-        "Slurm needs "
-        "no image.\n\nAmong the job's results is the bundle trial.orch; after 'orch db merge "
-        "trial.orch' the plan shows the trial as done.\n"
-        "\nThe instance (machine type) is the cheapest known one that has the GPUs, cores and "
-        "memory of the recipe's 'resources'. Without --time, the time limit comes from the "
-        "recipe, else from the stored run or the forecast.\n"
-        "\n"
-        "The document is checked against the rules that the platform publishes. '--role "
-        "sagemaker=NAME' is for SageMaker only. See 'orch help cloud'.",
+    .about = "Writes a document (script, YAML or JSON) that you submit with the platform's own "
+             "command, such as sbatch or kubectl. The job runs this trial only. The job's "
+             "container image (--image) must contain orch, and the repository as its working "
+             "folder. Slurm needs no image.\n\nAmong the job's results is the bundle trial.orch; "
+             "after 'orch db merge trial.orch' the plan shows the trial as done.\n"
+             "\nThe instance (machine type) is the cheapest known one that has the GPUs, cores and "
+             "memory of the recipe's 'resources'. Without --time, the time limit comes from the "
+             "recipe, else from the stored run or the forecast.\n"
+             "\n"
+             "The document is checked against the rules that the platform publishes. '--role "
+             "sagemaker=NAME' is for SageMaker only. See 'orch help cloud'.",
     .examples =
         "  orch export job r.recipe --trial 3 --to slurm -o job.sh && sbatch job.sh\n"
         "  orch export job r.recipe train -s lr=0.1 --to k8s --image me/orch --results claim\n"

@@ -346,10 +346,9 @@ const struct orch_command ORCH_COMMAND_COMPARE = {
         "A and B are runs, experiments (hw4/finetune), filters ('orch help filters'), commits, or "
         ". for the work tree; A..B are two commits. Runs of the same trial on both sides form "
         "pairs; without common trials, runs with equal seeds form pairs. The output has for each "
-        "metric "
-        "both means, the ratio B / A with its 95 % interval, the p value of a test, and a verdict. "
-        "p values and intervals are corrected for the number of metrics.\n\nIf a side mixes tasks "
-        "(" ORCH_TASK_WORDS
+        "metric both means, the ratio B / A with its 95 % interval, the p value of a test, and a "
+        "verdict. p values and intervals are corrected for the number of metrics.\n\nIf a side "
+        "mixes tasks (" ORCH_TASK_WORDS
         "), each task is compared separately. Timings are compared only between equal machines.\n"
         "\nWith --fail-on 'METRIC > N%' the exit status is 7 if METRIC is over N % higher in B "
         "than in A, and the difference is more than noise. '< -N%' limits a decrease. Without %, N "

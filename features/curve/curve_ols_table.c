@@ -87,12 +87,11 @@ void orch_curve_ols_describe(struct orch_section *section, const struct orch_cur
         orch_table_add_real(table, r2_counts ? line->r2 : (double)NAN);
     }
     orch_section_table(section, table);
-    orch_section_note(
-        section,
-        "the table above has a second model, for comparison: parameter = constant + (per layer) x "
-        "layers + device. Its %d terms are fitted to %d independent curves (ordinary least "
-        "squares). Standard errors are in brackets%s",
-        plain->terms, plain->rows,
-        r2_counts ? "" : ". There is no R2: fewer than two curves for each term");
+    orch_section_note(section,
+                      "the table above has a second model, for comparison: parameter = constant + "
+                      "(per layer) x layers + device. Its %d terms are fitted to %d independent "
+                      "curves (ordinary least squares). Standard errors are in brackets%s",
+                      plain->terms, plain->rows,
+                      r2_counts ? "" : ". There is no R2: fewer than two curves for each term");
     note_untold(section, law, set);
 }

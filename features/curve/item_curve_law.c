@@ -206,9 +206,9 @@ static void add_law(struct orch_section *section, const struct orch_curve_set_la
     orch_section_table(section, table);
     orch_section_note(
         section,
-        "these terms are fitted to %d independent curve%s of %d network%s. Each parameter uses "
-        "the features (layers, params, FLOPs) that best predict a network left out of the fit. "
-        "'-': a feature that is not used%s",
+        "these terms are fitted to %d independent curve%s of %d network%s. Each parameter uses the "
+        "features (layers, params, FLOPs) that best predict a network left out of the fit. '-': a "
+        "feature that is not used%s",
         law->used, orch_plural(law->used), law->law->networks, orch_plural(law->law->networks),
         law->law->networks < 3 ? ". With fewer than 3 networks each parameter is a constant" : "");
     if (law->copies)
@@ -218,8 +218,8 @@ static void add_law(struct orch_section *section, const struct orch_curve_set_la
             law->copies == 1 ? "is" : "are");
     orch_section_note(
         section,
-        "in brackets: the standard error, which counts all curves of a network as one. Scale "
-        "'ln': constant + each term x its feature is the natural logarithm of the parameter. The "
+        "in brackets: the standard error, which counts all curves of a network as one. Scale 'ln': "
+        "constant + each term x its feature is the natural logarithm of the parameter. The "
         "left-out error is the error for networks that were used neither to choose features nor to "
         "fit. From a condition number of %g on, small errors of the data change the terms much",
         ORCH_LAW_CONDITION_MOST);
@@ -357,8 +357,7 @@ static void add_errors(struct orch_section *section, const GArray *held)
         "b0 to b2 are predicted%s. Each error is the mean of |predicted - measured| / measured "
         "from step %.0f on. The columns of errors: 'predicted' compares the predicted curve at "
         "each step. 'by ranges' compares its means over %d ranges of steps. 'layers + device' is "
-        "the "
-        "model of the table above. 'its own fit' is fitted to the network itself. 'nearest "
+        "the model of the table above. 'its own fit' is fitted to the network itself. 'nearest "
         "network' is the curve of %s. 'mean curve' is the mean of all fitted curves",
         h->predicted->count > 1 ? " (first stage)" : "", ceil(h->from_k), RANGES,
         h->nearest ? h->nearest : "the nearest network");

@@ -352,8 +352,7 @@ const struct orch_command ORCH_COMMAND_PREDICTOR_TRAIN = {
     .about = "Trains on runs that ended ok and whose plugin describes their work (network, batch, "
              "...) under the key 'cost'. 'orch predictor rows' lists them; at least 10 are needed. "
              "For a script without this key, choose the runs of one experiment with --where: orch "
-             "learns their wall "
-             "time from their parameters.\n\n"
+             "learns their wall time from their parameters.\n\n"
              "The best models are printed with their errors; --verbose prints all models. A "
              "predictor stays in this store.",
     .examples = "orch predictor train\n"

@@ -286,8 +286,7 @@ const struct orch_command ORCH_COMMAND_DB_REPAIR = {
     .option_bytes = sizeof(struct repair_options),
     .about = "Copies every run that is not damaged into a new file. The damaged file is not "
              "changed. Missing runs are also looked for in backups beside the damaged file and in "
-             "the folders of "
-             "unfinished trials.\n"
+             "the folders of unfinished trials.\n"
              "\n"
              "The output lists what was lost. The exit status is 0 when nothing was lost, else 7.",
     .run = run_repair,

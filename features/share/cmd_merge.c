@@ -74,9 +74,8 @@ const struct orch_command ORCH_COMMAND_DB_MERGE = {
     .options = MERGE_OPTIONS,
     .option_bytes = sizeof(struct merge_options),
     .about = "Adds the ended runs of the other stores, with their artifacts and with notes that "
-             "were made public. The "
-             "other stores are not changed. A damaged run, or one whose key belongs to another run "
-             "here, is not merged but reported; the exit status is then 7.",
+             "were made public. The other stores are not changed. A damaged run, or one whose key "
+             "belongs to another run here, is not merged but reported; the exit status is then 7.",
     .examples = "  orch db merge ../anna/.orch/results.db   # a classmate's store\n"
                 "  orch db merge /media/stick               # every store and bundle in a folder",
     .run = run_merge,

@@ -338,10 +338,9 @@ const struct orch_command ORCH_COMMAND_PULL = {
     .max_args = 1,
     .options = PULL_OPTIONS,
     .option_bytes = sizeof(struct pull_options),
-    .about =
-        "Without REMOTE, the remote of the repository is used. A run that was damaged or changed "
-        "is reported and left out; the exit status is then 7. Your branches and files are "
-        "not touched.",
+    .about = "Without REMOTE, the remote of the repository is used. A run that was damaged or "
+             "changed is reported and left out; the exit status is then 7. Your branches and files "
+             "are not touched.",
     .examples = "  orch pull",
     .run = run_pull,
 };

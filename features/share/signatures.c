@@ -264,8 +264,7 @@ const struct orch_command_part ORCH_PART_CHECK_SIGNATURES = {
     .option_bytes = sizeof(struct check_options),
     .about = " With --signatures the exit status is also 7 when a signature does not match its run "
              "or is not by the run's author. Signatures by unknown keys, and unsigned runs, are "
-             "only counted. See "
-             "'orch help sharing'.",
+             "only counted. See 'orch help sharing'.",
     .is_asked = check_is_asked,
     .show = show_all,
 };
