@@ -1237,7 +1237,7 @@ class Report:
                 if block.get("shown"):
                     block["shown"]["cells"] = [[ungrouped(cell) for cell in cells] for cells in block["shown"]["cells"]]
             for block in section["blocks"]:  # notes that stand once, at the end of the report
-                found = re.fullmatch(r"explained at the end of the report: method ([\d, ]+)", block.get("text") or "") if block["kind"] == "note" else None
+                found = re.fullmatch(r"how this was computed: method ([\d, ]+) at the end of the report", block.get("text") or "") if block["kind"] == "note" else None
                 if found:
                     block["text"] = "; ".join(method.get(number, "") for number in found.group(1).split(", "))
             item = specs.get((section["question"] or "", section["title"]))

@@ -140,18 +140,18 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Adds "simulated; explained at the end of the report: method 1, 3": that state is still said. */
+/* Adds "simulated; how this was computed: method 1, 3 at the end of the report". */
 static void refer(struct orch_section *section, GArray *numbers)
 {
     const bool is_simulated = section->state == ORCH_SECTION_SIMULATED && numbers->len;
     g_autoptr(GString) text = g_string_new(is_simulated ? "simulated" : NULL);
-    const char *before = text->len ? "; explained at the end of the report: method "
-                                   : "explained at the end of the report: method ";
+    const char *before =
+        text->len ? "; how this was computed: method " : "how this was computed: method ";
     g_array_sort(numbers, compare_numbers);
     for (guint i = 0; i < numbers->len; i++)
         g_string_append_printf(text, "%s%u", i ? ", " : before, g_array_index(numbers, guint, i));
     if (text->len)
-        orch_section_note(section, "%s", text->str);
+        orch_section_note(section, "%s at the end of the report", text->str);
 }
 
 /* The part of an assignment, or the title, by which a section is found. */

@@ -10,9 +10,9 @@ enum { ORCH_METHOD_REPEATS_MOST = 3 };
 
 /** Moves the statements of notes that stand more than ORCH_METHOD_REPEATS_MOST times in the
  * document to a section "Method" at its end, where they are numbered. Each section refers to them
- * ("explained at the end of the report: method 1, 3"). A statement on what is missing stays in the
- * first section that has it; the others refer to that. A document without such repeats is not
- * changed. */
+ * ("how this was computed: method 1, 3 at the end of the report"). A statement on what is missing
+ * stays in the first section that has it; the others refer to that. A document without such repeats
+ * is not changed. */
 void orch_method_gather(struct orch_document *document);
 
 #endif

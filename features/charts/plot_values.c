@@ -153,8 +153,7 @@ static void add_if_varying(GPtrArray *names, GHashTable *first, const char *name
     const char *before = g_hash_table_lookup(first, name);
     if (!before)
         g_hash_table_insert(first, g_strdup(name), g_strdup(value));
-    else if (strcmp(before, value) != 0 &&
-             !g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL))
+    else if (strcmp(before, value) != 0 && !orch_texts_have(names, name))
         g_ptr_array_insert(names, strcmp(name, "experiment") == 0 ? 0 : -1, g_strdup(name));
 }
 
@@ -186,9 +185,8 @@ static void add_of_runs(const struct orch_plot_values *v, GPtrArray *names)
     }
     g_auto(GStrv) all = runs->len ? orch_varying_names(v->trials->store, runs, NULL) : NULL;
     for (guint i = 0; all && all[i]; i++)
-        if (!is_about(v, all[i]) &&
-            !g_ptr_array_find_with_equal_func(names, all[i], g_str_equal, NULL))
-            g_ptr_array_add(names, g_strdup(all[i]));
+        if (!is_about(v, all[i]))
+            orch_texts_add_once(names, all[i]);
 }
 
 /* Returns the swept names that vary, except those used by an axis or by the panels, and the seed,
@@ -244,8 +242,7 @@ static void keep_tasks_apart(struct orch_plot_values *v)
 static bool has_no_effect(const struct orch_report_trial *trial, const char *name)
 {
     const GPtrArray *names = trial->item ? trial->item->no_effect : NULL;
-    return names &&
-           g_ptr_array_find_with_equal_func((GPtrArray *)(uintptr_t)names, name, g_str_equal, NULL);
+    return names && orch_texts_have(names, name);
 }
 
 /* Returns whether a parameter has no effect in any trial that shares this one's other names: then

@@ -3,6 +3,7 @@
 
 #include "core/stats/task.h"
 #include "lib/base/error.h"
+#include "lib/base/text.h"
 
 #include <string.h>
 
@@ -49,8 +50,7 @@ static GPtrArray *names_of(const struct comparing *c, const struct orch_side *a,
     for (guint i = 0; i < c->request->limits->len; i++) {
         const char *name =
             ((const struct orch_contrast_limit *)c->request->limits->pdata[i])->metric;
-        if (!g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL))
-            g_ptr_array_add(names, g_strdup(name));
+        orch_texts_add_once(names, name);
     }
     return names;
 }

@@ -272,7 +272,9 @@ char *orch_question_method(const struct orch_question_tests *tests, const struct
                                   : NULL;
     if (!method || tests->settings->len <= count + 1)
         return g_steal_pointer(&method);
-    return g_strconcat(method, ". The pairs are those of all comparisons of this question", NULL);
+    return g_strconcat(
+        method, ". The settings are all that this question compares, also in its other items",
+        NULL);
 }
 
 /* The difference of two cells in the family of another item's question, and how many settings that

@@ -154,7 +154,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
         return -1;
     }
     if (is_folder && o->rerun) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "name one pack",
+        orch_error_set(error, ORCH_ERROR_USAGE, "name one pack, a file that 'orch pack' wrote",
                        "option '--rerun' takes a single pack, but '%s' is a folder", cli->args[0]);
         return -1;
     }

@@ -91,8 +91,7 @@ static bool add_run(struct job *job, const char *key, GError **error)
     note_collaborator(job, run->who);
     if (run->recipe_key)
         g_hash_table_add(job->recipes, g_strdup(run->recipe_key));
-    if (run->source_tree &&
-        !g_ptr_array_find_with_equal_func(job->trees, run->source_tree, g_str_equal, NULL))
+    if (run->source_tree && !orch_texts_have(job->trees, run->source_tree))
         g_ptr_array_add(job->trees, g_strdup(run->source_tree));
     g_autoptr(GPtrArray) artifacts = orch_store_artifacts(job->plan->store, run->id, error);
     for (guint i = 0; artifacts && i < artifacts->len; i++) {

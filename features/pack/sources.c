@@ -203,8 +203,7 @@ static GPtrArray *needed_paths(struct orch_plan *plan)
         g_autoptr(GPtrArray) paths =
             orch_inputs_paths(plan->inputs, plan->expansion->experiments->pdata[i], NULL);
         for (guint j = 0; paths && j < paths->len; j++)
-            if (!g_ptr_array_find_with_equal_func(out, paths->pdata[j], g_str_equal, NULL))
-                g_ptr_array_add(out, g_strdup(paths->pdata[j]));
+            orch_texts_add_once(out, paths->pdata[j]);
     }
     return out;
 }

@@ -28,7 +28,7 @@ ok orch report a.recipe
 legend='a value like 0.5 (0.4..0.6) is a mean, with the lowest and the highest run'
 same "$(printf '%s\n' "$out" | grep -cF "$legend")" 1
 has "  method 1: $legend"
-same "$(printf '%s\n' "$out" | grep -c '^  explained at the end of the report: method 1$')" 4
+same "$(printf '%s\n' "$out" | grep -c '^  how this was computed: method 1 at the end of the report$')" 4
 same "$(printf '%s\n' "$out" | grep -c 'missing: 1 of 1 trials is not run')" 1
 same "$(printf '%s\n' "$out" | grep -c 'missing: the same as in 5$')" 3
 same "$(printf '%s\n' "$out" | grep -c 'to have it: orch run a.recipe later')" 4
@@ -44,7 +44,7 @@ same "$(printf '%s\n' "$out" | grep -c 'missing: the same as in 5$')" 3
 ok orch report a.recipe --only 1
 has "$legend"
 has_not Method
-has_not 'explained at the end'
+has_not 'how this was computed'
 sed '/question: "[48]"/d' a.recipe >b.recipe
 ok orch report b.recipe
 has_not Method

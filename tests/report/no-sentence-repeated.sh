@@ -17,7 +17,7 @@ repeated() {
 import collections, json, re, sys
 document = json.load(open(sys.argv[1]))
 said, done = collections.Counter(), 0
-verdict = re.compile(r"Difference from |explained at the end |The (last|lowest|highest) |Test: |Its .* is \d|It is ")  # parts of a sentence about its own numbers
+verdict = re.compile(r"Difference from |how this was computed: |The (last|lowest|highest) |Test: |Its .* is \d|It is ")  # parts of a sentence about its own numbers
 for section in document["sections"]:
     done += section["state"] not in ("missing", "skipped", "student")
     for block in section["blocks"]:
