@@ -303,7 +303,7 @@ static bool nobody_runs(struct orch_store *store, GError **error)
         orch_error_set(error, ORCH_ERROR_STORE,
                        "run the same command again when that process has ended",
                        "cannot bring store '%s' up to date: process %" G_GINT64_FORMAT
-                       " of a development version runs trials in it",
+                       " of a development version of orch runs trials in it",
                        store->path, runner.pid);
         more = -1;
     }
