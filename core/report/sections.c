@@ -207,7 +207,8 @@ static bool add_section(struct orch_document *document, struct orch_plan *plan,
     if (disturbed)
         orch_section_note(a.section, "times: %s", disturbed);
     if (item->kind->divides_times && a.section->disturbed_kept)
-        orch_section_answer_add(a.section, "%u of %u runs were disturbed by other programs",
+        orch_section_answer_add(a.section,
+                                "%u of the %u measured runs were disturbed by other programs",
                                 a.section->disturbed_kept, a.section->done - a.section->simulated);
     judge_simulated(a.section);
     judge_scale(scale, item, a.section);

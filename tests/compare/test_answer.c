@@ -181,8 +181,8 @@ static void test_shared_weights(void **state)
     struct bench b = begin(WARM, G_N_ELEMENTS(WARM), "result accuracy", "lr", "");
     g_autofree char *text = orch_grid_shared_base(b.grid, b.store);
     assert_string_equal(text, "the 3 repeats share one pretrained model (parameter 'weights'), so "
-                              "their spread does not show how much the result would vary with "
-                              "another model");
+                              "their spread does not show how the result varies between such "
+                              "models");
     end(&b);
     b = begin(WARM, 1, "result accuracy", "lr", "");
     assert_null(orch_grid_shared_base(b.grid, b.store));

@@ -4,7 +4,7 @@
 ask() { ok orch predict --gpu V100 --dataset cifar10 --precision fp32 "$@"; }
 ask --net resnet50
 has_not 'times as long'
-said=$(printf '%s\n' "$out" | grep -c 'times the multiply-adds and .* times the time')
+said=$(printf '%s\n' "$out" | grep -c 'times the multiply-adds, .* times the time')
 same "$said" 1 'said once'
 line=$(printf '%s\n' "$out" | sed -n 's/^  stem *//p' | sed 's/ *([^)]*)$//')
 ask --net resnet50 --json

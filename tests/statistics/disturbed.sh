@@ -73,7 +73,7 @@ ok orch report w.recipe --json
 python3 - "$SCRATCH/out" <<'P' || _fail 'the load in the first line'
 import json, sys
 speedup, times = (s["blocks"][0]["text"] for s in json.load(open(sys.argv[1]))["sections"])
-assert speedup.endswith(". 2 of 2 runs were disturbed by other programs") and "disturbed" not in times, (speedup, times)
+assert speedup.endswith(". 2 of the 2 measured runs were disturbed by other programs") and "disturbed" not in times, (speedup, times)
 P
 sed -i 's/repeat: 2/repeat: 3/' r.recipe
 ok orch plan r.recipe --json
