@@ -156,8 +156,7 @@ const struct orch_command ORCH_COMMAND_LOG = {
     .max_args = 1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct log_options),
-    .about = "RUN is a key or @last, the last run. With -f, @last is the newest running trial, if "
-             "there is one.",
+    .about = "With -f, @last is the newest running trial, or the last run if no trial is running.",
     .examples = "  orch log @last\n  orch log -f @last\n  orch log 3f2a91c0 -f",
     .run = run,
 };

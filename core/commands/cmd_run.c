@@ -110,7 +110,7 @@ static const struct orch_option OPTIONS[] = {
                 .help = "where trials run (default: local); others: 'orch help run'",
                 .is_of_trial = true),
     ORCH_OPTION(struct orch_execute_options, jobs, COUNT, "jobs", .letter = 'j', .value = "N",
-                .help = "trials at once (default: one per GPU; without GPU: recipe's 'jobs' or 1)"),
+                .help = "trials at once (default: one per GPU; CPU trials: recipe's 'jobs' or 1)"),
     ORCH_OPTION(struct orch_execute_options, gpus, TEXT, "gpus", .value = "LIST",
                 .help = "use only these GPUs: 0,1"),
     ORCH_OPTION(struct orch_execute_options, oversubscribe, FLAG, "oversubscribe",

@@ -49,7 +49,7 @@ static void drop_charts(struct orch_section *section, GHashTable *drawn)
         char *lines = lines_of(block->chart);
         const char *title = g_hash_table_lookup(drawn, lines);
         if (title) {
-            orch_section_note(section, "the chart is the same as in '%s'", title);
+            orch_section_note(section, "see the chart of '%s', which is the same", title);
             g_ptr_array_remove_index(section->blocks, i--);
             free(lines);
         } else {

@@ -210,8 +210,8 @@ char *orch_scale_why_small(const struct orch_scale *scale, const struct orch_rep
     }
     unsigned others = append_settings(why, &here, &full);
     if (others)
-        g_string_append_printf(why, "%s%u other setting%s", why->len ? "; and " : "", others,
-                               orch_plural(others));
+        g_string_append_printf(why, "%sother values of %u parameter%s", why->len ? "; and " : "",
+                               others, orch_plural(others));
     side_clear(&here);
     side_clear(&full);
     return why->len ? g_strdup_printf(ORCH_SCALE_ASKS " %s", why->str) : NULL;

@@ -315,12 +315,13 @@ const struct orch_command ORCH_COMMAND_PLOT = {
     .max_args = 0,
     .options = OPTIONS,
     .option_bytes = sizeof(struct plot_options),
-    .about = "Draws values of runs against steps, a parameter or another value. Repeats are drawn "
-             "as their mean with a 95 % interval. With fewer than 5 runs, each run is drawn as a "
-             "point instead. Only runs that ended as ok or diverged are drawn. Runs of different "
-             "tasks (" ORCH_TASK_WORDS
-             ") get separate series; --across combines them. 'orch help charts' shows the kinds of "
-             "charts.",
+    .about =
+        "Draws values of runs against steps, a parameter or another value. Repeats are drawn "
+        "as their mean with a 95 % interval. With fewer than 5 runs, each run is drawn beside the "
+        "mean instead. Only runs that ended as ok or diverged are drawn. Runs of different "
+        "tasks (" ORCH_TASK_WORDS
+        ") get separate series; --across combines them. 'orch help charts' shows the kinds of "
+        "charts.",
     .examples = "  orch plot --x step --y val_loss --by lr              # curves, on the terminal\n"
                 "  orch plot --x workers --y images_per_s --ideal --log-x -o scaling.svg\n"
                 "  orch plot --kind heat --x lr --y batch --z 'best val_accuracy' -w 'net = vgg16'",

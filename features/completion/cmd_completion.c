@@ -356,8 +356,9 @@ const struct orch_command ORCH_COMMAND_COMPLETION = {
     .usage = "SHELL|runs|plugins",
     .min_args = 1,
     .max_args = 1,
-    .about = "The script completes commands, options, recipes, and names of runs and plugins. It "
-             "leaves out names with characters other than letters, digits, '_', '.' and '-'.",
+    .about = "The script completes commands, options, recipes, and the names of runs and plugins "
+             "that 'orch completion runs' and 'orch completion plugins' print. They leave out "
+             "names with characters other than letters, digits, '_', '.' and '-'.",
     .examples = "  source <(orch completion bash)",
     .run = run,
 };

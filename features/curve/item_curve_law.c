@@ -357,7 +357,7 @@ static void add_errors(struct orch_section *section, const GArray *held)
         "b0 to b2 are predicted%s. Each error is the mean of |predicted - measured| / measured "
         "from step %.0f on. The columns of errors: 'predicted' compares the predicted curve at "
         "each step. 'by ranges' compares its means over %d ranges of steps. 'layers + device' is "
-        "the model of the table above. 'its own fit' is fitted to the network itself. 'nearest "
+        "the second model. 'its own fit' is fitted to the network itself. 'nearest "
         "network' is the curve of %s. 'mean curve' is the mean of all fitted curves",
         h->predicted->count > 1 ? " (first stage)" : "", ceil(h->from_k), RANGES,
         h->nearest ? h->nearest : "the nearest network");

@@ -443,8 +443,8 @@ static void add_epochs(struct orch_section *section, const struct answer *a)
 {
     if (a->accuracy < a->asked)
         orch_section_note(section,
-                          "the recipe asks for accuracy %g, which the predicted curve or the runs "
-                          "of %s do not reach, so the target is %g",
+                          "the recipe asks for accuracy %g, which the fit, the predicted curve or "
+                          "the runs of %s do not reach, so the target is %g",
                           a->asked, a->net->name, a->accuracy);
     orch_section_note(section,
                       "%s has accuracy %g when its loss is %.4g. The accuracy at a loss is read "
@@ -478,7 +478,7 @@ static void add_basis(struct orch_section *section, const struct answer *a)
                                orch_plural((int64_t)s->runs), s->batch);
         single += s->epochs <= 1;
     }
-    orch_section_note(section, "each step time is a mean over all timed epochs: %s%s", text->str,
+    orch_section_note(section, "each step time is a mean over timed epochs: %s%s", text->str,
                       a->shares[0].first_epoch > 1 ? " (the first epoch of a run is left out)"
                                                    : "");
     if (single)

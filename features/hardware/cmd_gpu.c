@@ -296,7 +296,7 @@ const struct orch_command ORCH_COMMAND_GPU_PRICES = {
     .option_bytes = sizeof(struct prices_options),
     .about =
         "The prices are from SkyPilot's catalogues; the dates in the column 'as of' are estimates. "
-        "Prices by --price or in your ~/.config/orch/hardware.yaml take precedence.\n"
+        "The --price of other commands and the prices in your hardware.yaml take precedence.\n"
         "\n"
         "--update adds the rows of a CSV file to prices.csv in $XDG_DATA_HOME/orch. For each "
         "instance and region, the newest price is used. The columns:\n"

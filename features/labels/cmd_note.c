@@ -157,7 +157,7 @@ static int run_name(struct orch_cli *cli, const void *options, GError **error)
 }
 
 #define PRIVACY(thing)                                                                             \
-    " " thing " stays in this store; with --public, 'orch push' sends it with your runs."
+    " " thing " stays in this store. With --public, it is sent with your runs, under your name."
 
 const struct orch_command ORCH_COMMAND_NOTE = {
     .name = "note",

@@ -22,7 +22,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct pack_options, artifacts, TEXT, "artifacts", .value = "all|none|BYTES",
                 .help = "largest artifact to include (default: 4 MiB)"),
     ORCH_OPTION(struct pack_options, sources, TEXT, "sources", .value = "BYTES",
-                .help = "limit the total size of sources outside of 'inputs:' (default: 20 MiB)"),
+                .help = "sources that the recipe does not name: only up to this total (20 MiB)"),
     ORCH_OPTION(struct pack_options, crate, FLAG, "crate",
                 .help = "add metadata in the format Workflow Run RO-Crate"),
     ORCH_OPTION(struct pack_options, sign, FLAG, "sign",

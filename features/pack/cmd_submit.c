@@ -294,8 +294,8 @@ const struct orch_command ORCH_COMMAND_SUBMIT = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct submit_options),
     .about = "Updates the notebooks of 'orch report RECIPE --ipynb', keeps what you wrote in them, "
-             "and packs them into ID_NAME.zip. The output lists the points that are answered, the "
-             "parts that are incomplete, and your cells that are still empty. "
+             "and packs them into ID_NAME.zip. The output lists the points, the parts that are "
+             "incomplete or smaller than in profile 'course', and your cells that are still empty. "
              "If anything is incomplete or empty, the ZIP is written, but the exit status is 8. "
              "See 'orch help handing-in'.",
     .examples = "  orch submit recipes/hw4.recipe --netid abc123\n"

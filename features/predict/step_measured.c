@@ -207,7 +207,7 @@ static bool fill_fitted(const struct orch_step_tiers *tiers, struct orch_step_an
     orch_rows_free(rows);
     if (!(answer.value.low > 0 && answer.value.low <= answer.value.mid &&
           answer.value.mid <= answer.value.high && isfinite(answer.value.high))) {
-        orch_load_fail("the models inside", "cannot be read", error);
+        orch_load_fail("members", "cannot be read", error);
         return false;
     }
     a->extrapolates = answer.extrapolates;

@@ -102,7 +102,7 @@ const struct orch_command ORCH_COMMAND_VIEW = {
     .about = "A view is a page of 'orch serve' with its filter, columns and runs, saved under a "
              "name. ADDRESS is the part of the page's address that begins with '#/'. 'orch serve' "
              "lists the saved views, and shows pinned views at the top of every page. Views stay "
-             "in this store; with --public, 'orch push' sends them with your runs.",
+             "in this store. With --public, they are sent with your runs, under your name.",
     .examples = "  orch view                              # list the saved views\n"
                 "  orch view best '#/runs?where=val_acc%3E0.9' --pin\n"
                 "  orch view best --remove",

@@ -36,7 +36,7 @@ struct orch_net *orch_layerbench_make_net(const struct params *p, const struct o
     if (net && orch_net_is_classifier(net))
         return host->smoke(host) && !*p->input ? smaller(net, options) : net;
     g_autofree char *why =
-        net ? g_strdup_printf("network '%s' cannot be run, only its size is known", p->net)
+        net ? g_strdup_printf("network '%s' can only be counted, not run", p->net)
             : g_strdup(error->message);
     host->fail(host, why);
     orch_net_free(net);

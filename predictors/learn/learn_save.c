@@ -214,7 +214,7 @@ static bool load_members(struct orch_scenario *q, const json_t *saved, GError **
     if (!members || !load_interval(json_object_get(saved, "width"), &q->interval, error))
         return false;
     if (!json_array_size(members) || json_array_size(members) > ORCH_MEMBERS_MAX)
-        return orch_load_fail("the models inside", "has the wrong length", error);
+        return orch_load_fail("members", "has the wrong length", error);
     for (size_t i = 0; i < json_array_size(members); i++)
         if (!load_member(json_array_get(members, i), &q->members[q->member_count++], error))
             return false;
@@ -359,7 +359,7 @@ bool orch_learned_load_deferred(struct orch_learned *l, char *const *lines, GErr
         if (l->scenarios[k]->member_count)
             continue;
         if (!*lines)
-            return orch_load_fail("the models inside", "are missing", error);
+            return orch_load_fail("members", "are missing", error);
         l->scenarios[k]->deferred = g_strdup(*lines++);
     }
     return true;

@@ -50,10 +50,10 @@ bool orch_store_check_journal(const char *path, GError **error)
     close(fd);
     if (is_file && !(is_read && memcmp(last, several, sizeof last) == 0))
         return true;
-    orch_error_set(error, ORCH_ERROR_STORE, "ask the store's owner to run 'orch db check' once",
-                   "cannot open store '%s': '%s' %s", path, journal,
-                   is_file ? "belongs to a transaction over several files"
-                           : "is not a regular file");
+    orch_error_set(
+        error, ORCH_ERROR_STORE, "ask the store's owner to run 'orch db check --db FILE' once",
+        "cannot open store '%s': '%s' %s", path, journal,
+        is_file ? "belongs to a transaction over several files" : "is not a regular file");
     return false;
 }
 

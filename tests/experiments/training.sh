@@ -101,7 +101,7 @@ layers() { one layerbench "$1"; }
 prints "$(layers 'batch: [3]')" 'batch: write two numbers, from and to, at most 1000000'
 prints "$(layers 'units: [9, 2]')" 'units: write two numbers'
 prints "$(layers 'passes: []')" "give each of 'passes', 'activations' and 'kinds' at least one value"
-prints "$(layers 'net: bert-base')" "network 'bert-base' cannot be run, only its size is known"
+prints "$(layers 'net: bert-base')" "network 'bert-base' can only be counted, not run"
 prints "$(layers 'net: "mlp:4", input: 4xx4')" "input '4xx4' is not CxHxW, e.g. 3x32x32"
 prints "$(layers 'timer: justus, kinds: [dense], units: [4096, 4096], max_gflop: 0.001')" 'hardly any layer of these ranges is within max_gflop'
 prints "$(layers 'device: cuda')" 'no CUDA device'

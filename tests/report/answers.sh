@@ -85,7 +85,7 @@ assert said["Scatter"] == "Noise shows no rise or fall beyond its noise: median 
 assert said["Trend"].startswith("Trend rises from 140 % at epoch 1"), said["Trend"]
 assert said["Once"].startswith("Rate rises from"), said
 again, = (s for s in json.load(open(sys.argv[1]))["sections"] if s["title"] == "Again")
-assert [b["kind"] for b in again["blocks"]] == ["note"] and again["blocks"][0]["text"] == "the chart is the same as in 'Once'", again["blocks"]
+assert [b["kind"] for b in again["blocks"]] == ["note"] and again["blocks"][0]["text"] == "see the chart of 'Once', which is the same", again["blocks"]
 many = said["Many lines"]
 assert many.startswith("Loss at epoch 3: the lowest of 6 settings is 0.3333 for 1 worker, ") and ". The highest is 1.333 for 4 workers, " in many, many
 assert "None" not in said, said

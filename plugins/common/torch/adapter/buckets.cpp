@@ -54,7 +54,7 @@ template <typename Stream> auto handle_of(const Stream &s, int) -> decltype(s.na
 template <typename Stream> void *handle_of(const Stream &, long)
 {
     throw std::runtime_error(
-        "on CUDA, all-reduce in buckets needs a newer LibTorch than " +
+        "on CUDA, image kernels and all-reduce in buckets need a newer LibTorch than " +
         std::string(TORCH_VERSION));
 }
 
@@ -259,7 +259,7 @@ void finish_buckets(orch_torch_model *m)
         return;
     if (!b->calls.finish(b->calls.ctx, stream_of(m), &b->error) && !b->error)
         orch_error_set(&b->error, ORCH_ERROR_TRIAL, nullptr,
-                       "the last all-reduce of the buckets failed without a message");
+                       "finishing the all-reduce of the buckets failed without a message");
     pass_error(*b);
 }
 

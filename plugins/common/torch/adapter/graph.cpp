@@ -277,7 +277,7 @@ void precision_check(const orch_torch_model *m)
             loss = at::conv2d(at::ones({1, 8, 8, 8}), weight, {}, {1, 1}, {1, 1}).sum();
         }
         if (loss.scalar_type() != at::kHalf)
-            throw std::runtime_error("autocast needs a half precision (fp16 or bf16)");
+            throw std::runtime_error("autocast did not compute in half precision");
         loss.backward();
     } catch (const std::exception &) {
         throw std::runtime_error("fp16 is not available on this CPU with this LibTorch: use bf16");

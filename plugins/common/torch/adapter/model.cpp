@@ -39,7 +39,7 @@ void plan_needs(orch_torch_model *m)
             continue;
         if (!is_known(node->op))
             throw std::runtime_error(std::string("network '") + m->net->name +
-                                     "' cannot be run, only its size is known: it has the operation '" +
+                                     "' can only be counted, not run: it has the operation '" +
                                      orch_net_op_name(node->op) + "'");
         m->draws |= node->p > 0;
         for (int j = 0; j < node->input_count; j++)
