@@ -50,8 +50,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct try_options, wish.resources, LIST, "resources", .value = "KEY=N,...",
                 .help = "what each trial needs, such as gpus=0.5,cores=4", .is_of_trial = true),
     ORCH_OPTION(struct try_options, wish.metrics_on, TEXT, "metrics-from", .value = "WHERE",
-                .help =
-                    "read metrics from stdout (default), stderr, both, or files (only log files)",
+                .help = "metrics from stdout (default), stderr, both, or files (only log files)",
                 .is_of_trial = true),
     ORCH_OPTION(struct try_options, wish.metrics_files, LIST, "metrics-file", .value = "PATTERN",
                 .help = "also read these files as logs: 'runs/*.out'", .is_of_trial = true),

@@ -36,8 +36,8 @@ static void assume(struct orch_time_question *q, const struct orch_net *other,
                                   ? g_strdup("")
                                   : g_strdup_printf(", %.2g times the time", times_as_long);
     orch_time_question_assume(q, "stem", "--net",
-                              "ImageNet's (7x7 with stride 2, pooling); the stem of %s is made for "
-                              "small images: %.2g times the multiply-adds%s",
+                              "ImageNet's (7x7 with stride 2, pooling); %s, made for small images, "
+                              "has %.2g times the multiply-adds%s",
                               other->name, work, longer);
 }
 

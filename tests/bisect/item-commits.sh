@@ -53,7 +53,7 @@ P
 echo 99 >step.txt
 ok orch run r.recipe -q
 ok orch report r.recipe
-has "6 runs of uncommitted files left out"
+has "Left out: 6 runs with uncommitted files"
 git checkout -q step.txt
 # the history is not in a pack: not checked, and no difference
 ok orch pack r.recipe r.orch

@@ -58,7 +58,7 @@ says_not 'pip install uv'
 same "$(ls "$XDG_CACHE_HOME/orch/environments" | grep -cv lock)" 2
 rm pyproject.toml
 fails 4 orch run r.recipe
-says "has no 'pyproject.toml' beside it"
+says "has no file 'pyproject.toml'"
 rm "$SCRATCH/bin/uv"
 mkdir "$SCRATCH/few"
 for name in sh git env dirname basename uname; do

@@ -134,7 +134,7 @@ refused() {
 }
 refused 'copies: 0' "parameter 'copies': 0 is below its minimum 1"
 refused 'dataset: synthetic, image_size: 8, net: "mlp:8"' "'cutout 16': 16 pixels are more than the images have, which are 8 wide and 8 high: choose at most 8"
-refused 'dataset: synthetic, image_size: 512, net: "mlp:8", copies: 4096, batch: 65536' 'batch size 65536 x 4096 copies of 3x512x512 values take'
+refused 'dataset: synthetic, image_size: 512, net: "mlp:8", copies: 4096, batch: 65536' '65536 samples x 4096 copies of 3x512x512 values take'
 says 'hint: choose a smaller batch'
 refused 'dataset: synthetic, crop_pad: 2' "parameters 'crop_pad' and 'flip' exclude 'transforms'"
 exit 0

@@ -43,15 +43,15 @@ says 'use text, tsv, csv, markdown or latex'
 
 # an ImageNet network on small images: the answer says that there is another stem, and what it costs
 ok orch predict --net resnet50 --dataset cifar10 --gpu V100
-has 'the stem of resnet50-cifar is made for small images'
-has 'small images: 16 times the multiply-adds, '
+has 'resnet50-cifar, made for small images'
+has 'small images, has 16 times the multiply-adds, '
 has ' times the time'
 ok orch predict --net resnet50-cifar --dataset cifar10 --gpu V100
 has_not ' stem '
 ok orch predict --net resnet50 --gpu V100
 has_not ' stem '
 ok orch paleo --net resnet50 --input 3x32x32 --gpu V100
-has 'small images: 15 times the multiply-adds'
+has 'small images, has 15 times the multiply-adds'
 ok orch predict --net resnet50 --dataset cifar10 --gpu all --json
 case $out in *'"what": "stem"'*) ;; *) _fail 'no stem in JSON' ;; esac
 
