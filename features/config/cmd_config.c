@@ -23,8 +23,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct config_options, origin, FLAG, "origin",
                 .help = "show the line that set each value"),
     ORCH_OPTION(struct config_options, schema, FLAG, "schema",
-                .help =
-                    "print the JSON Schema of recipes, manifests ('plugin') or a COMMAND's JSON"),
+                .help = "print the JSON Schema of recipes, manifests ('plugin') or COMMAND's JSON"),
     {0}};
 
 /* Returns the distinct values of a parameter over an experiment's cells, in order. */

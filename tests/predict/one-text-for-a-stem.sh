@@ -18,6 +18,6 @@ ask --net resnet50-cifar --json
 python3 - "$one" "$(json predictions.0.step_s)" "$line" <<'P' || _fail 'not the ratio of the two forecasts'
 import re, sys
 one, other, line = float(sys.argv[1]), float(sys.argv[2]), sys.argv[3]
-times = float(re.search(r"and ([\d.]+) times the time", line)[1])
+times = float(re.search(r", ([\d.]+) times the time", line)[1])
 assert abs(other / one / times - 1) < 0.06, (other / one, times)
 P

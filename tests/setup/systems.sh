@@ -18,11 +18,6 @@ if [ "$(id -u)" != 0 ]; then
 fi
 unshare --mount --pid --fork --kill-child --mount-proc true 2>/dev/null || skip 'the rest needs to mount'
 
-if ! grep -qs enabled /proc/sys/fs/binfmt_misc/qemu-aarch64; then
-    fails 2 "$SOURCE/tests/systems.sh" arm64
-    says 'arm64 needs qemu-user-static in binfmt_misc'
-fi
-
 # A debootstrap that mounts what must not be lost into the system, and then takes long
 cat >"$SCRATCH/bin/debootstrap" <<S
 #!/bin/sh
@@ -33,6 +28,10 @@ echo \$\$ >"$SCRATCH/making"
 exec sleep 300
 S
 chmod +x "$SCRATCH/bin/debootstrap"
+if ! grep -qs enabled /proc/sys/fs/binfmt_misc/qemu-aarch64; then
+    fails 2 "$SOURCE/tests/systems.sh" arm64
+    says 'arm64 needs qemu-user-static in binfmt_misc'
+fi
 TMPDIR=$SCRATCH/tmp "$SOURCE/tests/systems.sh" trixie >"$SCRATCH/said" 2>&1 &
 script=$!
 await -s "$SCRATCH/making" "$SCRATCH/said"

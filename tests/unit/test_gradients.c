@@ -358,7 +358,7 @@ static void test_bad_gradients(void **state)
     struct orch_torch_model *model = make_model(net);
     struct orch_torch_batch batch = batch_of(0, COUNT);
     struct orch_torch_array outputs[3], given[3];
-    refused(torch->backward(model, outputs, 3, &error), &error, "needs a forward");
+    refused(torch->backward(model, outputs, 3, &error), &error, "needs its own forward");
     need(torch->forward(model, &batch, ORCH_TORCH_TRAIN, false, outputs, &error), error);
     memcpy(given, outputs, sizeof given);
     given[1].shape[2] = 3;
@@ -368,9 +368,9 @@ static void test_bad_gradients(void **state)
     /* a gradient for one output only */
     outputs[0].data = outputs[1].data = NULL;
     need(torch->backward(model, outputs, 3, &error), error);
-    refused(torch->backward(model, outputs, 3, &error), &error, "needs a forward");
+    refused(torch->backward(model, outputs, 3, &error), &error, "needs its own forward");
     need(torch->forward(model, &batch, ORCH_TORCH_INFER, false, outputs, &error), error);
-    refused(torch->backward(model, outputs, 3, &error), &error, "needs a forward");
+    refused(torch->backward(model, outputs, 3, &error), &error, "needs its own forward");
     torch->model_free(model);
     orch_net_free(net);
 }

@@ -60,7 +60,7 @@ case $(as eve views) in *'fast|eve|#/runs?where=eve|False|True fast|ada|#/runs?w
 ok as eve orch view both '#/live' --instead-of ''
 fails 2 as eve orch view both '#/explore' --instead-of ''
 says "was changed since you opened it: its address is now '#/live'"
-says 'save again'
+says 'then save yours'
 ok as eve orch view both '#/explore' --instead-of '#/live'
 fails 2 as eve orch view both '#/coverage' --instead-of '#/live'
 fails 2 as eve orch view both --remove --instead-of '#/live'

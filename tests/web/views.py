@@ -59,7 +59,7 @@ def saves(name):
 run("import('/js/api.js').then((m) => m.change({do: 'view-save', name: 'race', address: '#/forecast', instead_of: ''}))")
 until("the other window's", lambda: "#/forecast" in run("return fetch('/api/v1/views').then((r) => r.json()).then((a) => a.views.filter((v) => v.name === 'race').map((v) => v.address))"))
 saves("race")
-until("refused", lambda: "was changed since you opened it" in text("#status") and "save again" in text("#status"))
+until("refused", lambda: "was changed since you opened it" in text("#status") and "save yours" in text("#status"))
 expect("not replaced", one("#view-list a[href='#/forecast']").text, "race")
 saves("race")
 until("replaced", lambda: not all_of("#view-list a[href='#/forecast']"))
