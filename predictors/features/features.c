@@ -60,7 +60,8 @@ struct reader {
     const struct orch_csv *csv;
     int field[ORCH_FIELD_COUNT];
     int gpu, net, op, opt, mode, precision, variant, input, format, distribution;
-    GHashTable *gpus; /* the specifications found so far, by name */
+    GHashTable *gpus;    /* the specifications found so far, by name */
+    GHashTable *counted; /* a row + 1 with counts, by network and input */
 };
 
 static int find_column(const struct orch_csv *csv, const char *names)
@@ -183,6 +184,43 @@ static struct orch_row_facts facts_of(const struct reader *in, size_t row)
     if (isnan(f.field[ORCH_FIELD_BATCH]))
         f.field[ORCH_FIELD_BATCH] = f.field[ORCH_FIELD_BATCH_TOTAL] / gpus;
     return f;
+}
+
+static char *net_key(const struct reader *in, size_t row)
+{
+    return g_strjoin("\x1f", text_at(in, row, in->net), text_at(in, row, in->field[ORCH_FIELD_IMG]),
+                     text_at(in, row, in->input), NULL);
+}
+
+static GHashTable *counted_rows(const struct reader *in)
+{
+    GHashTable *of = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    for (size_t i = 0; in->net >= 0 && i < orch_csv_rows(in->csv); i++)
+        if (*text_at(in, i, in->field[ORCH_FIELD_GMACS]))
+            g_hash_table_insert(of, net_key(in, i), GSIZE_TO_POINTER(i + 1));
+    return of;
+}
+
+/* A row without counts has those of another row of the same network and input. */
+static void take_counts(const struct reader *in, size_t row, struct orch_row_facts *f,
+                        struct orch_matrix *matrix)
+{
+    static const enum orch_field counts[] = {ORCH_FIELD_GMACS, ORCH_FIELD_PARAMS_M,
+                                             ORCH_FIELD_MACTS_M};
+    if (!isnan(f->field[ORCH_FIELD_GMACS]) || in->net < 0)
+        return;
+    g_autofree char *key = net_key(in, row);
+    size_t other = GPOINTER_TO_SIZE(g_hash_table_lookup(in->counted, key));
+    for (size_t k = 0; other && k < G_N_ELEMENTS(counts); k++) {
+        int at = in->field[counts[k]];
+        double value;
+        if (!orch_real_parse(text_at(in, other - 1, at), &value))
+            continue;
+        f->field[counts[k]] = value;
+        int column = orch_matrix_find(matrix, orch_csv_name(in->csv, at));
+        if (column >= 0)
+            ((double *)matrix->columns->pdata[column])[row] = value;
+    }
 }
 
 /* ---- derived columns ---------------------------------------------------------------------------
@@ -418,10 +456,12 @@ void orch_features_add(struct orch_matrix *matrix, const struct orch_csv *csv, b
 {
     struct reader in = reader_of(csv);
     g_autoptr(GHashTable) gpus = in.gpus = g_hash_table_new(g_str_hash, g_str_equal);
+    g_autoptr(GHashTable) counted = in.counted = counted_rows(&in);
     g_autofree double *all = g_new(double, ALL_FEATURES * matrix->rows + 1);
     for (size_t i = 0; i < matrix->rows; i++) {
         struct orch_row_facts f = facts_of(&in, i);
         struct orch_row_work w;
+        take_counts(&in, i, &f, matrix);
         bool known = orch_row_work(&f, &w);
         double count = isnan(f.field[ORCH_FIELD_GPUS]) ? 1 : f.field[ORCH_FIELD_GPUS];
         fill_row(&f, known ? &w : NULL, all + i, matrix->rows);

@@ -122,6 +122,25 @@ static void test_net(void **state)
     orch_rows_free(r);
 }
 
+/* A row without counts has those of another row of its network and image size, and no others. */
+static void test_counts_of_others(void **state)
+{
+    (void)state;
+    struct orch_rows *r = rows_of("gpu,net,batch,img,params_M,gmacs,macts_M,step_ms\n"
+                                  "V100,mine,8,224,5,1.5,20,1\nV100,mine,8,288,5,2.5,33,1\n"
+                                  "P100,mine,16,224,,,,1\nV100,mine,8,320,,,,1\n"
+                                  "V100,other,8,224,,,,1\n",
+                                  "step_ms");
+    near(at(r, "work gmacs", 2), 1.5);
+    near(at(r, "gmacs", 2), 1.5);
+    near(at(r, "macts_M", 2), 20);
+    near(at(r, "work gflop", 2), 2 * at(r, "work gflop", 0));
+    assert_true(r->devices[2].counts_operations);
+    for (size_t i = 3; i < 5; i++)
+        assert_true(isnan(at(r, "gmacs", i)) && isnan(at(r, "work gmacs", i)));
+    orch_rows_free(r);
+}
+
 /* BERT-large: 24 layers of 1024, 512 tokens: 2 x 0.3 G parameters x tokens, and attention. */
 static void test_transformer(void **state)
 {
@@ -213,7 +232,7 @@ int main(void)
         cmocka_unit_test(test_product),      cmocka_unit_test(test_layer),
         cmocka_unit_test(test_elements),     cmocka_unit_test(test_net),
         cmocka_unit_test(test_transformer),  cmocka_unit_test(test_transformer_kernels),
-        cmocka_unit_test(test_rate),
+        cmocka_unit_test(test_rate),         cmocka_unit_test(test_counts_of_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
