@@ -131,6 +131,12 @@ bool orch_feature_is_gpu_count(const char *name)
     return g_strv_contains(names, name);
 }
 
+bool orch_feature_is_software(const char *name)
+{
+    static const char *const names[] = {"framework", "library", "software", "torch", "cudnn", NULL};
+    return g_strv_contains(names, name);
+}
+
 bool orch_feature_is_derived(const char *name)
 {
     static const char *const prefixes[] = {"white ", "work ", "net ", "gemm ", "gpu "};

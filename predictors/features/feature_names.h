@@ -28,6 +28,8 @@ bool orch_feature_is_gpu(const char *name);
 bool orch_feature_is_net(const char *name);
 /** True for a column of numbers of GPUs. */
 bool orch_feature_is_gpu_count(const char *name);
+/** True for a column of versions of software. */
+bool orch_feature_is_software(const char *name);
 /** True for a feature that was derived or looked up ("gpu year", "white roofline_ms"). */
 bool orch_feature_is_derived(const char *name);
 /** Unit of a feature, from the table or from the ending of its name ("gpu bandwidth_gbs": GB/s); ""

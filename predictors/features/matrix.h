@@ -47,7 +47,8 @@ struct orch_matrix *orch_matrix_without(const struct orch_matrix *matrix,
 
 /** Encoding of categories and numbers for a model. A coder is fitted on the training rows and
  * applied to any rows with features of the same names. A feature that is absent there counts as
- * missing; a number that was a category in training is looked up by its text. */
+ * missing; a number that was a category in training is looked up by its text. A version of software
+ * (orch_feature_is_software) without rows counts as the nearest one with rows. */
 enum orch_coding {
     ORCH_CODING_MEAN, /* target encoding of categories: mean target of the level, shrunk towards the
                          overall mean according to the variance within levels, then standardised; 0

@@ -3,8 +3,10 @@
 #include "predictors/features/matrix.h"
 
 #include "lib/base/random.h"
+#include "predictors/features/feature_names.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define PULL_LEAST 0.1 /* weight of the overall mean in a level's mean, in rows */
@@ -291,9 +293,67 @@ static uint64_t hash_text(const char *text)
     return orch_random_next(&h);
 }
 
-/* Value for a level; an unknown level gets the mean, or 0 in all its indicators. */
-static double code_level(const struct part *p, const char *level)
+/* Reads "2.9.1" as 2.009001, so that numbers go with the order of versions. */
+static double read_version(const char **inout_at)
 {
+    double sum = 0, unit = 1;
+    const char *at = *inout_at;
+    for (char *end; g_ascii_isdigit(*at); at = *end == '.' ? end + 1 : end, unit /= 1000)
+        sum += unit * (double)strtoul(at, &end, 10);
+    *inout_at = at;
+    return sum;
+}
+
+/* How far two versions of one software are apart; infinite if they differ in more than a number. */
+static double between_versions(const char *a, const char *b)
+{
+    size_t name = strcspn(a, "0123456789");
+    if (g_ascii_strncasecmp(a, b, name) != 0 || !g_ascii_isdigit(a[name]) ||
+        !g_ascii_isdigit(b[name]))
+        return (double)INFINITY;
+    a += name;
+    b += name;
+    double distance = fabs(read_version(&a) - read_version(&b));
+    return g_ascii_strcasecmp(a, b) == 0 ? distance : (double)INFINITY;
+}
+
+/* Keeps the nearer of two known levels; of two equally near ones the older. */
+static void take_nearer(const char *level, const char *known, const char **best, double *least)
+{
+    double distance = strcmp(known, level) ? between_versions(level, known) : -1;
+    if (distance < *least ||
+        (distance < (double)INFINITY && distance <= *least && strcmp(known, *best) < 0)) {
+        *least = distance;
+        *best = known;
+    }
+}
+
+/* The level itself, or, of a version of software that has no rows, the nearest one that has. */
+static const char *known_level(const struct orch_coder *coder, const struct part *p,
+                               const char *level)
+{
+    const char *best = level;
+    double least = (double)INFINITY;
+    GHashTableIter means;
+    gpointer known;
+    if (!orch_feature_is_software(p->feature))
+        return level;
+    if (p->means)
+        g_hash_table_iter_init(&means, p->means);
+    while (p->means && g_hash_table_iter_next(&means, &known, NULL))
+        take_nearer(level, known, &best, &least);
+    for (guint k = 0; p->level && k < coder->parts->len; k++) {
+        const struct part *other = coder->parts->pdata[k];
+        if (other->level && strcmp(other->feature, p->feature) == 0)
+            take_nearer(level, other->level, &best, &least);
+    }
+    return best;
+}
+
+/* Value for a level; an unknown level gets the mean, or 0 in all its indicators. */
+static double code_level(const struct orch_coder *coder, const struct part *p, const char *level)
+{
+    level = known_level(coder, p, level);
     if (p->kind == LEVEL_IS)
         return strcmp(level, p->level) == 0;
     if (p->kind == LEVEL_SIGN)
@@ -303,11 +363,12 @@ static double code_level(const struct part *p, const char *level)
 }
 
 /* Values for each level of the rows' own category. Caller frees. */
-static double *level_values(const struct part *p, const struct orch_matrix_feature *f)
+static double *level_values(const struct orch_coder *coder, const struct part *p,
+                            const struct orch_matrix_feature *f)
 {
     double *values = g_new(double, f->levels->len + 1);
     for (guint i = 0; i < f->levels->len; i++)
-        values[i] = code_level(p, f->levels->pdata[i]);
+        values[i] = code_level(coder, p, f->levels->pdata[i]);
     return values;
 }
 
@@ -327,21 +388,22 @@ static double code_number_value(const struct part *p, double value)
 }
 
 /* Looks up a number that was a category in training by its text. */
-static double code_as_level(const struct part *p, double value)
+static double code_as_level(const struct orch_coder *coder, const struct part *p, double value)
 {
     char text[32];
     if (isnan(value))
         return p->kind == LEVEL_MEAN ? value : 0;
     g_ascii_formatd(text, sizeof text, "%.12g", value);
-    return code_level(p, text);
+    return code_level(coder, p, text);
 }
 
-static void code_column(const struct part *p, const struct orch_matrix *m, int c, double *out)
+static void code_column(const struct orch_coder *coder, const struct part *p,
+                        const struct orch_matrix *m, int c, double *out)
 {
     bool to_level = p->kind == LEVEL_MEAN || p->kind == LEVEL_IS || p->kind == LEVEL_SIGN;
     const struct orch_matrix_feature *f = c >= 0 ? orch_matrix_feature(m, c) : NULL;
     const double *column = c >= 0 ? orch_matrix_column(m, c) : NULL;
-    g_autofree double *levels = f && f->levels && to_level ? level_values(p, f) : NULL;
+    g_autofree double *levels = f && f->levels && to_level ? level_values(coder, p, f) : NULL;
     for (size_t i = 0; i < m->rows; i++) {
         double value = column && (to_level || !f->levels) ? column[i] : (double)NAN;
         if (!to_level)
@@ -349,7 +411,7 @@ static void code_column(const struct part *p, const struct orch_matrix *m, int c
         else if (levels && !isnan(value))
             out[i] = levels[(int)value];
         else
-            out[i] = code_as_level(p, value);
+            out[i] = code_as_level(coder, p, value);
     }
 }
 
@@ -361,7 +423,7 @@ double *orch_coder_apply(const struct orch_coder *coder, const struct orch_matri
         const struct part *p = coder->parts->pdata[k];
         at = strcmp(p->feature, feature) == 0 ? at : orch_matrix_find(m, p->feature);
         feature = p->feature;
-        code_column(p, m, at, out + (size_t)k * m->rows);
+        code_column(coder, p, m, at, out + (size_t)k * m->rows);
     }
     return out;
 }
