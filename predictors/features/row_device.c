@@ -7,7 +7,8 @@
 
 #define BANDWIDTH_POWER 0.6
 #define PEAK_POWER 0.25
-#define LEAN_POWER 0.2 /* more of the peak and less of the bandwidth, or the other way round */
+#define TENSOR_PART 0.7 /* of what tensor cores add to the peak: other work stays at fp32 */
+#define LEAN_POWER 0.2  /* more of the peak and less of the bandwidth, or the other way round */
 #define WATTS_POWER 0.2
 #define EVEN_MACS                                                                                  \
     370.0 /* multiply-adds for each value of work that leans on neither: ResNet-50's */
@@ -21,7 +22,7 @@
 #define EVEN_WATTS 300.0
 #define EVEN_SHARE 0.5
 #define MOST_SHARE 1.2 /* of the peak as it is counted: Winograd's products are fewer */
-#define LAUNCH_MS 0.06
+#define LAUNCH_MS 0.08
 #define BOUND_NORM 4.0
 
 double orch_row_device_watts(const struct orch_gpu_spec *gpu)
@@ -60,6 +61,7 @@ double orch_row_device_ms(const struct orch_row_device *d)
     if (!d->gpu || !(d->work > 0))
         return (double)NAN;
     double bandwidth = log(d->gpu->bandwidth_gbs), peak = log(d->peak_tflops);
+    peak -= (1 - TENSOR_PART) * MAX(peak - log(d->gpu->fp32_tflops), 0);
     double watts = log(orch_row_device_watts(d->gpu));
     double lean = isfinite(d->macs_per_value)
                       ? CLAMP(log(d->macs_per_value / EVEN_MACS) / log(LEAN_FACTOR), -1, 1)

@@ -83,6 +83,16 @@ static void test_rates(void **state)
     assert_true(fabs(ratio("V100", "RTX 3090", 370) - ratio("V100", "RTX 3090", none)) < 1e-12);
     assert_true(ratio("V100", "RTX 3090", 5000) > 1.05 * ratio("V100", "RTX 3090", 370));
     assert_true(ratio("V100", "RTX 3090", 20) < 0.95 * ratio("V100", "RTX 3090", 370));
+    /* beyond the peak of fp32 only tensor cores are faster: 0.7 of the power */
+    struct orch_row_device low = {.gpu = orch_gpu_find("V100"), .work = 1, .macs_per_value = none},
+                           high = low;
+    low.peak_tflops = low.gpu->fp32_tflops / 4;
+    high.peak_tflops = low.gpu->fp32_tflops;
+    double below = orch_row_device_ms(&low) / orch_row_device_ms(&high);
+    low.peak_tflops = 4 * low.gpu->fp32_tflops;
+    assert_true(fabs(pow(orch_row_device_ms(&high) / orch_row_device_ms(&low), 1 / 0.7) / below -
+                     1) < 1e-12);
+    assert_true(below > 1.3);
     struct orch_row_device unknown = {.work = 1}, idle = {.gpu = orch_gpu_find("V100"), .work = 0};
     assert_true(isnan(orch_row_device_ms(&unknown)) && isnan(orch_row_device_ms(&idle)));
 }

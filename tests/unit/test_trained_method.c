@@ -51,8 +51,8 @@ static void test_method(void **state)
 {
     (void)state;
     /* of ORCH_TRAINED_METHOD */
-    static const double KEPT[G_N_ELEMENTS(TABLES)] = {900.6705,  202.7497, 665.9464,
-                                                      1729.4153, 497.4860, 387.6057};
+    static const double KEPT[G_N_ELEMENTS(TABLES)] = {900.8302,  203.3555, 666.3859,
+                                                      1729.4733, 498.2451, 387.6057};
     bool same = true;
     for (size_t i = 0; i < G_N_ELEMENTS(TABLES); i++) {
         double now = print_of(TABLES[i]);
