@@ -110,7 +110,7 @@ const struct orch_plan_item *orch_job_trial_of_run(const struct orch_plan *plan,
         if (plan->items[i].cell->wanted && run->fingerprint &&
             strcmp(plan->items[i].fingerprint, run->fingerprint) == 0)
             return &plan->items[i];
-    orch_error_set(error, ORCH_ERROR_NOT_FOUND, "name the recipe and --trial",
+    orch_error_set(error, ORCH_ERROR_NOT_FOUND, "choose a trial: orch export job RECIPE --trial N",
                    "recipe '%s' no longer has the trial of run %s", plan->expansion->name,
                    orch_run_short_key(run->key));
     return NULL;

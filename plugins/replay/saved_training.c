@@ -145,8 +145,9 @@ static bool take(const struct orch_weights *file, const struct field *f, GError 
     const size_t bytes = there ? there->bytes : 0;
     const size_t element = f->array ? g_array_get_element_size(f->array) : 1;
     if (f->array ? bytes % element != 0 : bytes != f->bytes) {
-        orch_error_set(error, ORCH_ERROR_CHECK, NULL, "'%s' has %zu saved bytes, expected %zu",
-                       f->name, bytes, f->array ? element : f->bytes);
+        orch_error_set(error, ORCH_ERROR_CHECK, NULL,
+                       "'%s' of the checkpoint has %zu bytes, expected %zu", f->name, bytes,
+                       f->array ? element : f->bytes);
         return false;
     }
     if (f->array) {

@@ -100,6 +100,6 @@ data = open(sys.argv[1], "rb").read()
 open(sys.argv[1], "wb").write(data.replace(b'"step"', b'"stop"'))
 P
 fails 1 orch run r.recipe broken -q
-says "'step' has 0 saved bytes, expected 8"
+says "'step' of the checkpoint has 0 bytes, expected 8"
 keep
 ok orch run r.recipe broken -q

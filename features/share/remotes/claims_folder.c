@@ -195,8 +195,9 @@ static bool swap_one(const struct place *place, struct claims_change *change, GE
     int64_t now_ns;
     int failure = 0;
     if (number > GENERATION_MAX) {
-        orch_error_set(error, ORCH_ERROR_IO, "remove the files of this claim",
-                       "'%s': the claim '%s' cannot have a higher number than %s", place->folder,
+        orch_error_set(error, ORCH_ERROR_IO,
+                       "remove this claim's files there while nobody runs the trial",
+                       "'%s': claim '%s' was changed too often (its number is %s)", place->folder,
                        change->resource, change->old_token);
         return false;
     }
