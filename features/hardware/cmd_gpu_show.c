@@ -179,8 +179,9 @@ static void add_facts(struct orch_table *table, const struct orch_gpu_spec *spec
         fact(table, "memory", orch_json_finite(spec->memory_gb), "%.4g GB", spec->memory_gb);
     fact(table, "memory bandwidth", orch_json_finite(spec->bandwidth_gbs), "%.5g GB/s",
          spec->bandwidth_gbs);
-    fact(table, "intensity at the ridge", orch_json_finite(facts->ridge),
-         "%.3g FLOP/byte (fp32: below it, memory is the bottleneck)", facts->ridge);
+    if (facts->ridge > 0)
+        fact(table, "intensity at the ridge", orch_json_finite(facts->ridge),
+             "%.3g FLOP/byte (fp32: below it, memory is the bottleneck)", facts->ridge);
     if (facts->link) {
         fact(table, "PCIe", NULL, "%s x16", spec->pcie);
         fact(table, "NVLink",
