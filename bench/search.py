@@ -175,7 +175,12 @@ def yahpo_curve(build, method, surrogate, seed, trials):
 def yahpo(o):
     tasks, without = search_yahpo.suite(o.yahpo, o.suite, o.tasks and o.tasks.split(','))
     print(f"{'tasks' if o.tasks else 'suite ' + o.suite}: {', '.join(tasks)}; without a model there: {', '.join(without)}", flush=True)
-    curves, seconds, began, methods = {}, {}, time.monotonic(), o.methods.split(',')
+    curves, seconds, began, methods = {}, {}, time.monotonic(), [m for m in o.methods.split(',') if m]
+    for file in o.add:
+        with open(file) as f:
+            for task, seed, row in json.load(f):
+                if task in tasks:
+                    curves.setdefault((task, seed), {}).update(row)
     for seed in range(o.first_seed, o.first_seed + o.seeds):
         for task, surrogate in tasks.items():
             for method in list(methods):
@@ -211,6 +216,7 @@ def main():
     a.add_argument('--suite', default='single', choices=['single', 'multi'])
     a.add_argument('--tasks', help='of YAHPO, instead of a suite: SCENARIO/INSTANCE,...')
     a.add_argument('--apart', action='store_true', help='of YAHPO: another seed for each task, so that no first points are shared')
+    a.add_argument('--add', metavar='FILE.json', action='append', default=[], help='of YAHPO: show the searches of an earlier --out, too')
     a.add_argument('--budget', type=float, help='with --yahpo: seconds after which no search begins')
     o = a.parse_args()
     os.environ.update(OMP_NUM_THREADS='1', OPENBLAS_NUM_THREADS='1')

@@ -77,14 +77,16 @@ class Optuna:
         import optuna
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         s, p = optuna.samplers, optuna.pruners
-        made = {'tpe': lambda: s.TPESampler(seed=seed), 'tpe-multivariate': lambda: s.TPESampler(seed=seed, multivariate=True, group=True),
+        made = {'tpe': lambda: s.TPESampler(seed=seed), 'tpe-liar': lambda: s.TPESampler(seed=seed, constant_liar=True),
+                'tpe-multivariate': lambda: s.TPESampler(seed=seed, multivariate=True, group=True),
                 'gp': lambda: s.GPSampler(seed=seed), 'nsga2': lambda: s.NSGAIISampler(seed=seed), 'cmaes': lambda: s.CmaEsSampler(seed=seed),
                 'random': lambda: s.RandomSampler(seed=seed), 'auto': lambda: self.auto(seed)}[sampler]()
         pruner = {'': p.NopPruner, 'median': p.MedianPruner, 'asha': lambda: p.SuccessiveHalvingPruner(min_resource=1, reduction_factor=3),
                   'asha-default': p.SuccessiveHalvingPruner,
                   'hyperband': lambda: p.HyperbandPruner(min_resource=1, max_resource=epochs, reduction_factor=3)}[rule]()
         self.pruned = optuna.trial.TrialState.PRUNED
-        self.study = optuna.create_study(sampler=made, pruner=pruner, directions=['maximize' if direction == 'max' else 'minimize'] * objectives)
+        # HyperbandPruner draws a trial's bracket from the study's name
+        self.study = optuna.create_study(sampler=made, pruner=pruner, study_name=str(seed), directions=['maximize' if direction == 'max' else 'minimize'] * objectives)
         self.space, self.has_rule = space, rule
 
     @staticmethod
@@ -248,7 +250,7 @@ class Hebo(NoRule):
 
 
 class Botorch(NoRule):
-    """A Gaussian process and noisy expected improvement, after five points of Sobol's sequence as in Ax 1.0; one number for each choice.
+    """A Gaussian process and the logarithm of the noisy expected improvement, after five points of Sobol's sequence as in Ax 1.0; one number for each choice.
     BoTorch has no conditions: every parameter always exists for it."""
     def __init__(self, build, sampler, rule, space, seed, direction, cost_power=0, epochs=27):
         import torch
@@ -268,7 +270,7 @@ class Botorch(NoRule):
         values = -self.torch.tensor(self.y, dtype=self.torch.double)[:, None]
         model = self.botorch.models.SingleTaskGP(self.x, values, outcome_transform=Standardize(1))
         self.botorch.fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
-        gain = self.botorch.acquisition.qNoisyExpectedImprovement(model, self.x, prune_baseline=True)
+        gain = self.botorch.acquisition.logei.qLogNoisyExpectedImprovement(model, self.x, prune_baseline=True)
         ends = self.torch.tensor([[0.0] * self.count, [1.0] * self.count], dtype=self.torch.double)
         return self.botorch.optim.optimize_acqf(gain, ends, q=1, num_restarts=8, raw_samples=256)[0][0]
 

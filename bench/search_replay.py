@@ -3,7 +3,7 @@
 """Searches beside Optuna's and others', by trials and by seconds, on tables of measured trainings (bench/search_tasks.py).
 
   bench/search_replay.py BUILD TABLE.json|yahpo:DIR:lcbench/3945... [--methods 'orch:auto+asha(min=1, factor=3),optuna:tpe+median'] [--seeds 20]
-                         [--first-seed 0] [--trainings 30] [--trials 150] [--jobs 1] [--no-promotion | --start-over] [--out FILE.json]
+                         [--first-seed 0] [--trainings 30] [--trials 150] [--jobs 1] [--at-once 1] [--no-promotion | --start-over] [--out FILE.json]
 
 A search has the time of so many trainings of the table's mean length, and at most --trials trials. Its trials are answered from the table: a search
 sees the values one after the other, may stop, and pays for those that it saw; a trial that was stopped and goes on after all pays for what is left (with
@@ -15,6 +15,7 @@ trials and after a quarter, a half and all of the time; the geometric mean over 
 median value with which another one ends, with the interval over 1,000 samples of the seeds (0: the median of its searches never does).
 """
 import argparse
+import heapq
 import json
 import math
 import multiprocessing
@@ -44,34 +45,41 @@ def table_of(path):
 
 def search(task):
     """[(seconds, value of a trial that ended or None)] after each trial; the mean seconds of a suggestion."""
-    build, path, method, seed, trainings, trials, how = task
+    build, path, method, seed, trainings, trials, how, at_once = task
     table = table_of(path)
-    budget, spent, trace, asked = trainings * table.mean_s, 0.0, [], 0.0
+    budget, now, trace, asked = trainings * table.mean_s / at_once, 0.0, [], 0.0
     stopped, points = {}, 0
+    running, pushed = [], 0  # a heap of the next values: (when, order, trial, its values, their seconds, their count, when it began)
     made = search_peers.make(method, build, table.space, seed, table.direction, epochs=table.epochs)
-    while spent < budget:
-        began = time.perf_counter()
-        which = None if how == 'never' else made.promote()
-        if which is None:
-            if points == trials:
-                break
-            which, point = made.next()
-            points += 1
-            values, seconds = table.curve(point)
-            first = 0
+    while True:
+        while len(running) < at_once and now < budget:
+            began = time.perf_counter()
+            which = None if how == 'never' else made.promote()
+            if which is None:
+                if points == trials:
+                    break
+                which, point = made.next()
+                points += 1
+                values, seconds = table.curve(point)
+                first = 0
+            else:
+                values, seconds, first = stopped[which]
+            asked += time.perf_counter() - began
+            start = now - (seconds[first - 1] if first and how == 'checkpoint' else 0)
+            heapq.heappush(running, (start + seconds[first], pushed, which, values, seconds, first + 1, start))
+            pushed += 1
+        if not running:
+            break
+        now, order, which, values, seconds, n, start = heapq.heappop(running)
+        if n < len(values) and not made.report(which, n, values[n - 1]):
+            heapq.heappush(running, (start + seconds[n], order, which, values, seconds, n + 1, start))
+            continue
+        if n < len(values):
+            made.stop(which, values[n - 1], seconds[n - 1])
+            stopped[which] = values, seconds, n
         else:
-            values, seconds, first = stopped[which]
-        asked += time.perf_counter() - began
-        for n in range(first + 1, len(values) + 1):
-            s = seconds[n - 1]
-            if n < len(values) and made.report(which, n, values[n - 1]):
-                made.stop(which, values[n - 1], s)
-                stopped[which] = values, seconds, n
-                break
-        else:
-            made.end(which, values[-1], s)
-        spent += s - (seconds[first - 1] if first and how == 'checkpoint' else 0)
-        trace.append((spent, values[-1] if n == len(values) else None))
+            made.end(which, values[-1], seconds[n - 1])
+        trace.append((now, values[-1] if n == len(values) else None))
     made.close()
     return trace, asked / points, budget
 
@@ -146,6 +154,7 @@ def main():
     a.add_argument('--trainings', type=int, default=30)
     a.add_argument('--trials', type=int, default=150)
     a.add_argument('--jobs', type=int, default=1)
+    a.add_argument('--at-once', type=int, default=1, help='trials that run at the same time; a search has so much less time')
     a.add_argument('--start-over', dest='how', action='store_const', const='start', default='checkpoint')
     a.add_argument('--no-promotion', dest='how', action='store_const', const='never')
     a.add_argument('--add', metavar='FILE.json', action='append', default=[], help='show the searches of an earlier --out, too')
@@ -163,7 +172,7 @@ def main():
             for path in tables:
                 seeds = range(o.first_seed, o.first_seed + o.seeds)
                 try:
-                    runs[path, method] = pool.map(search, [(o.build, path, method, seed, o.trainings, o.trials, o.how) for seed in seeds], chunksize=1)
+                    runs[path, method] = pool.map(search, [(o.build, path, method, seed, o.trainings, o.trials, o.how, o.at_once) for seed in seeds], chunksize=1)
                 except ImportError as error:
                     print(f'{method}: skipped: {error}', flush=True)
                     break

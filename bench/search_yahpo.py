@@ -123,12 +123,14 @@ class Curves:
 
 
 def suite(folder, name, only=None):
-    """({task: Surrogate}, [scenarios that are left out]) of `single` or `multi`; or of the tasks `only`, with a scenario's first target."""
+    """({task: Surrogate}, [scenarios that are left out]) of `single` or `multi`; or of the tasks `only`, with a scenario's first target, or with
+    their own (lcbench/3945:val_accuracy+time)."""
     tasks, without = {}, []
     rows = json.loads(read(folder, f'benchmark_suites/v1.0/{name}.json'))
     if only:
         targets = {'iaml_glmnet': ['mmce'], **{row['scenario']: row['target'] for row in rows}}
-        rows = [{'scenario': s, 'instance': i, 'target': targets[s]} for s, _, i in (task.partition('/') for task in only)]
+        parts = [(*task.partition(':')[0].split('/'), task.partition(':')[2].split('+')) for task in only]
+        rows = [{'scenario': s, 'instance': i, 'target': own if own != [''] else targets[s]} for s, i, own in parts]
     for row in rows:
         scenario = row['scenario']
         if scenario in MODELS and read(folder, f'{scenario}/model.onnx'):
@@ -139,7 +141,10 @@ def suite(folder, name, only=None):
 
 
 def hypervolume(points):
-    """Of two values from 0 (best) to 1 each, the share of the square between a front and (1, 1)."""
+    """Of two or more values from 0 (best) to 1 each, the share of the square, or cube, between a front and (1, 1)."""
+    if len(points[0]) > 2:  # slices of equal last values, each as thick as the next one is away
+        ends = sorted({min(max(p[-1], 0), 1) for p in points} | {1})
+        return sum((far - near) * hypervolume([p[:-1] for p in points if p[-1] <= near]) for near, far in zip(ends, ends[1:]))
     area, low = 0.0, 1.0
     for x, y in sorted(points):
         if y < low and x < 1:
@@ -154,14 +159,23 @@ def interval(values, rng, draws=2000):
     return sum(values) / len(values), means[int(0.025 * draws)], means[int(0.975 * draws)]
 
 
+def ratio(pairs, rng, draws=2000):
+    """Of pairs (a, b), the sum of a over the sum of b with a bootstrap interval of 95 %."""
+    def one(some):
+        return sum(a for a, _ in some) / max(sum(b for _, b in some), 1e-9)
+    got = sorted(one(rng.choices(pairs, k=len(pairs))) for _ in range(draws))
+    return one(pairs), got[int(0.025 * draws)], got[int(0.975 * draws)]
+
+
 def shared_rank(row, method):
     """From 1; equal values share the mean of their ranks."""
     return 1 + sum(v < row[method] for v in row.values()) + (sum(v == row[method] for v in row.values()) - 1) / 2
 
 
 def summary(curves, at, known=0):
-    """Prints the mean normalised regret and the mean rank after each number of trials. `curves`: {(task, seed): {method: [value]}}; only
-    what all methods have run counts, and a task's least value of all methods and seeds is its optimum where that is below `known`."""
+    """Prints the mean normalised regret and the mean rank after each number of trials, and orch's regret as a share of each other one's, of
+    all tasks and of each scenario. `curves`: {(task, seed): {method: [value]}}; only what all methods have run counts, and a task's least
+    value of all methods and seeds is its optimum where that is below `known`."""
     methods = sorted({m for row in curves.values() for m in row})
     whole = {k: row for k, row in curves.items() if len(row) == len(methods)}
     tasks = sorted({task for task, _ in whole})
@@ -170,9 +184,17 @@ def summary(curves, at, known=0):
     least = {t: min(known, min(min(c) for (task, _), row in curves.items() if task == t for c in row.values())) for t in tasks}
     print(f'{len(tasks)} tasks, {len(whole)} orders of {len(methods)} methods; mean [95 % bootstrap interval over the orders]')
     for n in at:
-        rows = [{m: c[n - 1] - least[task] for m, c in row.items()} for (task, _), row in whole.items() if min(map(len, row.values())) >= n]
+        named = [(task, {m: c[n - 1] - least[task] for m, c in row.items()}) for (task, _), row in whole.items() if min(map(len, row.values())) >= n]
+        rows = [row for _, row in named]
         for m in methods if rows else []:
             rng = random.Random(0)
             regret, low, high = interval([row[m] for row in rows], rng)
             rank, first, last = interval([shared_rank(row, m) for row in rows], rng)
             print(f'{n:4} trials  {m:18} regret {regret:.4f} [{low:.4f}, {high:.4f}]  rank {rank:.2f} [{first:.2f}, {last:.2f}]')
+        for m in methods if rows and 'orch:auto' in methods else []:
+            cells = []
+            for scenario in ['', *sorted({task.partition('/')[0] for task, _ in named})] if m != 'orch:auto' else []:
+                pairs = [(row['orch:auto'], row[m]) for task, row in named if task.startswith(scenario)]
+                cells.append('{} {:.2f} [{:.2f}, {:.2f}] ({})'.format(scenario or 'all', *ratio(pairs, random.Random(0)), len(pairs)))
+            if cells:
+                print(f"{n:4} trials  orch:auto / {m}: {', '.join(cells)}")
