@@ -9,6 +9,7 @@
 
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_multimin.h>
+#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <string.h>
 
@@ -31,8 +32,7 @@ struct orch_space_process {
     double *alpha;  /* covariances^-1 values */
 };
 
-/* ---- the kernel ---------------------------------------------------------------------------------
- */
+/* ---- the kernel ------------------------------------------------------------------------------ */
 
 /* Squared difference of two coordinates of a parameter. */
 static double apart(const struct orch_space_param *param, double a, double b)
@@ -68,8 +68,7 @@ static void fill(const struct orch_space *space, const double *point, double *ou
                                                                          : 0.5;
 }
 
-/* ---- fitting ------------------------------------------------------------------------------------
- */
+/* ---- fitting --------------------------------------------------------------------------------- */
 
 /* What the minimiser needs: the logarithms of lengths, amplitude and noise are its variables. */
 struct fit {
@@ -290,8 +289,7 @@ void orch_space_process_free(struct orch_space_process *p)
     g_free(p);
 }
 
-/* ---- asking -------------------------------------------------------------------------------------
- */
+/* ---- asking ---------------------------------------------------------------------------------- */
 
 /* Solves L x = b in place. */
 static void forward(const double *factor, size_t n, double *inout)
@@ -362,6 +360,11 @@ void orch_space_process_at(const struct orch_space_process *p, const double *poi
         out_mean_slopes[k] = by_mean;
         out_deviation_slopes[k] = by_variance / (2 * *out_deviation);
     }
+}
+
+double orch_space_process_least(const struct orch_space_process *p)
+{
+    return gsl_stats_min(p->values, 1, p->n);
 }
 
 double orch_space_process_loss(const struct orch_space_process *p)

@@ -31,6 +31,8 @@ void orch_space_process_at(const struct orch_space_process *process, const doubl
 /** Negative logarithm of the probability of the values and of what was fitted to them, up to a
  * constant that is the same for the same points. */
 double orch_space_process_loss(const struct orch_space_process *process);
+/** The least of the values that it was fitted to, before it believes others. */
+double orch_space_process_least(const struct orch_space_process *process);
 /** Standard deviation of the noise of a value. */
 double orch_space_process_noise(const struct orch_space_process *process);
 

@@ -32,9 +32,8 @@ static double log_improvement(double z, double *out_slope)
     return -square / 2 - log(sqrt(2 * M_PI)) - log(square) + log(series);
 }
 
-/* The distance from a point to the nearest of others. */
-static double nearest(const struct orch_gp_search *search, const double *point,
-                      const double *const *others, size_t count)
+double orch_gp_nearest(const struct orch_gp_search *search, const double *point,
+                       const double *const *others, size_t count)
 {
     double least = HUGE_VAL;
     for (size_t i = 0; i < count; i++) {
@@ -57,8 +56,8 @@ static double log_well(const struct orch_gp_search *search, const double *point)
 {
     if (!search->failed_count)
         return 0;
-    double failed = nearest(search, point, search->failed, search->failed_count);
-    double ended = nearest(search, point, search->ended, search->ended_count);
+    double failed = orch_gp_nearest(search, point, search->failed, search->failed_count);
+    double ended = orch_gp_nearest(search, point, search->ended, search->ended_count);
     return CAUTION * log((failed + 1e-12) / (failed + ended + 1e-12));
 }
 

@@ -13,16 +13,19 @@ struct orch_gp_search {
     struct orch_space_process *cost; /* of the logarithms of costs; NULL: cost does not matter */
     double cost_weight; /* of what it expects: the power times the deviation of the logarithms */
     unsigned d;
-    double best; /* the least expected value among the points that were tried */
+    double best; /* what is to be improved on */
     const double **failed;
     size_t failed_count;
-    const double **ended;
-    size_t ended_count;
+    const double **ended; /* then the running ones */
+    size_t ended_count, running_count;
 };
 
 /** Fits a process to the costs of the trials (`sampling` and `d` are set), if they matter and
  * enough are known. The caller frees `cost`. */
 void orch_gp_fit_cost(struct orch_gp_search *search);
+/** Returns the distance from a point to the nearest of others, in parts of the ranges. */
+double orch_gp_nearest(const struct orch_gp_search *search, const double *point,
+                       const double *const *others, size_t count);
 /** What a point promises, as a logarithm. */
 double orch_gp_promise(const struct orch_gp_search *search, const double *point);
 /** Moves the numbers of a point (its choices stay) to where it promises more, if there is such a

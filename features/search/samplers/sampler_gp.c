@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Bayesian optimisation (Jones, Schonlau and Welch 1998) with a Gaussian process: the next point is
  * the one with the largest logarithm of the expected improvement (Ament et al. 2023) on the best
- * expected value among the points that were tried, which is what noise leaves of "the best so far".
+ * expected value among the points that were tried, which is what noise leaves of "the best so far"
+ * while trials are few; later on the best value itself.
  * The process is one of transformed values (box_cox.h). Running trials count with the value that is
  * expected of them (kriging believer, Ginsbourger et al. 2010), so that choices at the same time
- * differ. What a point promises is lowered by how near it is to a trial that failed. */
+ * differ. What a point promises is lowered by how near it is to a trial that failed.
+ * A process learns its lengths where most trials are, which is where values are bad. There a
+ * parameter may not matter that decides near the best, and the search would go on in small steps
+ * with that parameter at one end. Late points are therefore far from all others (go_far). */
 #include "features/search/samplers/gp_promise.h"
 #include "lib/base/random.h"
 
@@ -22,6 +26,11 @@
 #define EVEN 512       /* candidates spread over the space */
 #define NEAR_BEST 128  /* candidates near the best points */
 #define CLIMBS 4       /* of the best candidates, so many are improved */
+#define FAR_FROM 12    /* ended trials after which points are far from others */
+#define BEST_FROM 20   /* ended trials after which the best value is to be improved on */
+#define FAR_TRIES 512  /* points that are compared for it */
+#define FAR_SHARE 0.33 /* of the coordinates that differ from the best candidate's */
+#define FAR_LOSS 0.7   /* promise that it may cost: half of the improvement */
 #define APART 0.01     /* of a range: points that run at once are so far apart in some parameter */
 
 /* ---- the best candidate ---------------------------------------------------------------------- */
@@ -99,6 +108,30 @@ static bool was_tried(const struct orch_gp_search *search, const double *point)
     return false;
 }
 
+/* Replaces the best candidate by the point farthest from all that were tried, among points that
+ * share most of its coordinates and promise nearly as much. */
+static void go_far(const struct orch_gp_search *search, const struct candidate *best,
+                   uint64_t *random, double *inout)
+{
+    const size_t tried = search->ended_count + search->running_count;
+    g_autofree double *point = g_new(double, search->d);
+    double farthest = orch_gp_nearest(search, inout, search->ended, tried);
+    for (int t = 0; t < FAR_TRIES; t++) {
+        memcpy(point, best->point, search->d * sizeof *point);
+        for (unsigned k = 0; k < search->d; k++)
+            if (isnan(point[k]) || orch_random_unit(random) < FAR_SHARE) {
+                double inner = orch_random_unit(random), which = orch_random_unit(random);
+                point[k] = which < 0.25 ? 0 : which < 0.5 ? 1 : inner;
+            }
+        orch_space_snap(search->sampling->space, point);
+        double far = orch_gp_nearest(search, point, search->ended, tried);
+        if (far > farthest && orch_gp_promise(search, point) >= best->promise - FAR_LOSS) {
+            farthest = far;
+            memcpy(inout, point, search->d * sizeof *inout);
+        }
+    }
+}
+
 static void choose(const struct orch_gp_search *search, double *out)
 {
     const struct orch_space *space = search->sampling->space;
@@ -134,11 +167,11 @@ static void choose(const struct orch_gp_search *search, double *out)
     while (first + 1 < count && was_tried(search, candidates[first].point))
         first++;
     memcpy(out, candidates[first].point, search->d * sizeof *out);
+    if (search->ended_count >= FAR_FROM)
+        go_far(search, &candidates[first], &random, out);
 }
 
-/* ---- the whole
- * -----------------------------------------------------------------------------------
- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static int compare_newest(const void *a, const void *b)
 {
@@ -185,6 +218,8 @@ static void look_for(const struct orch_sampling *sampling, struct orch_gp_search
         orch_space_process_at(search->process, search->ended[i], &mean, &deviation, NULL, NULL);
         search->best = fmin(search->best, mean);
     }
+    if (search->ended_count >= BEST_FROM)
+        search->best = orch_space_process_least(search->process);
     for (size_t i = 0; i < sampling->count; i++) {
         const double *point = sampling->trials[i].point;
         double mean, deviation;
@@ -193,6 +228,7 @@ static void look_for(const struct orch_sampling *sampling, struct orch_gp_search
         orch_space_process_at(search->process, point, &mean, &deviation, NULL, NULL);
         orch_space_process_believe(search->process, point);
         search->best = fmin(search->best, mean);
+        search->ended[search->ended_count + search->running_count++] = point;
     }
     gsl_error_handler_t *handler = gsl_set_error_handler_off();
     choose(search, out);
@@ -210,7 +246,7 @@ void orch_sample_gp(const struct orch_sampling *sampling, double *out)
     }
     g_autofree double *points = g_new(double, n *d);
     g_autofree double *values = g_new(double, n);
-    g_autofree const double **ended = g_new(const double *, n);
+    g_autofree const double **ended = g_new(const double *, n + sampling->count);
     g_autofree const double **failed = g_new(const double *, sampling->count + 1);
     for (size_t i = 0; i < n; i++) {
         memcpy(points + i * d, rows[i]->point, d * sizeof *points);
