@@ -8,8 +8,15 @@ home = pathlib.Path(os.environ['HOME'])
 def start(word):
     point = home / f'point-{word}'
     is_again = point.exists()
-    if not is_again:
-        point.write_text(str(1 + len(list(home.glob('point-*')))))
+    n = 1
+    while not is_again: # two points that start at once get two numbers
+        try:
+            (home / f'number-{n}').touch(exist_ok=False)
+        except FileExistsError:
+            n += 1
+        else:
+            point.write_text(str(n))
+            break
     return int(point.read_text()), is_again
 def log(text):
     with open(home / 'log', 'a') as f:
