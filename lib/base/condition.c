@@ -36,8 +36,8 @@ static bool fail(const char *text, int column, const char *hint, GError **error,
                  va_list args)
 {
     g_autofree char *what = g_strdup_vprintf(format, args);
-    orch_error_set(error, ORCH_ERROR_USAGE, hint, "character %d of condition '%s': %s", column,
-                   text, what);
+    orch_error_set(error, ORCH_ERROR_USAGE, hint, "character %ld of condition '%s': %s",
+                   g_utf8_strlen(text, column - 1) + 1, text, what);
     return false;
 }
 

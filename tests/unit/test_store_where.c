@@ -165,6 +165,7 @@ static void test_syntax_errors(void **state)
         {"", "character 1 "},
         {"lr", "expected an operator after 'lr'"},
         {"lr =", "character 5 "},
+        {"größe =", "character 8 "},
         {"lr = ", "expected a value after 'lr ='"},
         {"lr = 0.1 and", "character 13 "},
         {"lr = 0.1 state = ok", "character 10 "},
