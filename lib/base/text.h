@@ -28,6 +28,7 @@ bool orch_int_parse(const char *text, int64_t *out);
  * is one of them. */
 const char *orch_suggest(const char *word, const char *const *candidates);
 
+/** Whether an array of texts has this one. */
 bool orch_texts_have(const GPtrArray *texts, const char *text);
 /** Adds a copy of a text unless the array has it. */
 void orch_texts_add_once(GPtrArray *texts, const char *text);

@@ -113,7 +113,8 @@ static bool check_table(const struct orch_hardware *hardware, struct table *tabl
         price->gpu = spec->name;
         if (!g_hash_table_add(seen, offer_key(price)))
             return orch_csv_fail(table->csv, i, column, "remove one of the two records", error,
-                                 "another record has the price of this instance as of %s, too", price->as_of);
+                                 "another record has the price of this instance as of %s, too",
+                                 price->as_of);
     }
     return true;
 }

@@ -706,9 +706,9 @@ static void test_no_text_files(void **state)
         g_autofree char *says = g_strdup_printf("%s' is not a file", names[i]);
         assert_non_null(strstr(found.warnings->pdata[i], says));
     }
-    static const char *const says[] = {"run-1-abc' holds no run", "run-2-abc/run-abc.wandb'",
-                                       "run-2-abc' holds no run", "the log is a link to another file",
-                                       "run-3-abc' holds no run"};
+    static const char *const says[] = {
+        "run-1-abc' holds no run", "run-2-abc/run-abc.wandb'", "run-2-abc' holds no run",
+        "the log is a link to another file", "run-3-abc' holds no run"};
     for (size_t i = 0; i < G_N_ELEMENTS(says); i++)
         if (!strstr(found.warnings->pdata[G_N_ELEMENTS(names) + i], says[i]))
             fail_msg("'%s', not '%s'", (char *)found.warnings->pdata[G_N_ELEMENTS(names) + i],

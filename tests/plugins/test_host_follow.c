@@ -9,7 +9,8 @@ static void check_followed(const struct trial_case *row)
 {
     assert_string_equal(orch_json_text(find_event(row, "artifact", 0), "name", ""), "w");
     assert_null(find_event(row, "artifact", 1));
-    static const char *const says[] = {"artifact 'a/b': the name is not valid", "artifact '.w': the name is not valid",
+    static const char *const says[] = {"artifact 'a/b': the name is not valid",
+                                       "artifact '.w': the name is not valid",
                                        "artifact 'none': cannot"};
     for (int i = 0; i < 3; i++) {
         const char *text = orch_json_text(find_event(row, "log", i), "text", "");

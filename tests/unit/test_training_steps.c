@@ -297,7 +297,8 @@ static void test_graphs(void **state)
     g_unsetenv("TINY_TORCH_CAPTURE");
     struct orch_training t = training_fixture_usual();
     t.graphs = "on";
-    training_fixture_fails(&t, ORCH_FAILED, "'graphs: on' needs a GPU, but 'device: auto' found none");
+    training_fixture_fails(&t, ORCH_FAILED,
+                           "'graphs: on' needs a GPU, but 'device: auto' found none");
 }
 
 /* The same transforms in either spelling give the same losses; others do not; a normalisation with

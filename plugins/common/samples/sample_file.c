@@ -19,7 +19,7 @@ static bool add_objects(struct orch_weights *file, const struct orch_sample_inpu
     if (objects->images != samples->count) {
         orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
                        "%" G_GINT64_FORMAT " samples were made, but there are objects for this "
-                                           "number of images: %" G_GINT64_FORMAT,
+                       "number of images: %" G_GINT64_FORMAT,
                        samples->count, objects->images);
         return false;
     }
