@@ -17,6 +17,8 @@
 /* Half width for what a board of a measured chip differs by. Set by judgement; the few boards whose
  * chip was measured lie within it (bench/results/2026-11-29-kernels.md). */
 #define BOARD_SPREAD 0.2
+/* Least half width of a processor where only GPUs were measured, or the reverse: a factor of 100. */
+#define OTHER_KIND_SPREAD 4.6
 /* Half width for a number e times outside the training range (bench/beyond.py). */
 #define BEYOND_SPREAD 0.6
 
@@ -128,6 +130,22 @@ static void fill_gaps(const struct orch_scenario *q, const struct orch_rows *row
         mixed[i] = isnan(mixed[i]) ? own[i] : mixed[i];
 }
 
+/* Widens the intervals of devices of a kind, processors or GPUs, of which none was measured. */
+static void widen_other_kind(const struct orch_scenario *q, const struct orch_rows *rows,
+                             double *half)
+{
+    int column = orch_feature_is_gpu(q->column) ? orch_matrix_find(rows->matrix, q->column) : -1;
+    bool has[2] = {false};
+    if (column < 0 || !orch_matrix_feature(rows->matrix, column)->levels)
+        return;
+    for (guint k = 0; k < q->known->len; k++)
+        has[orch_scenario_is_processor(q->known->pdata[k])] = true;
+    g_autofree char **asked = orch_levels_of(rows->matrix, column);
+    for (size_t i = 0; i < rows->rows; i++)
+        if (!has[orch_scenario_is_processor(asked[i])])
+            half[i] = MAX(half[i], OTHER_KIND_SPREAD);
+}
+
 /* Log predictions and half widths of their intervals for the rows `which`. */
 static void answer_question(struct orch_scenario *q, const struct orch_rows *rows,
                             const size_t *which, size_t count, double *mixed, double *half)
@@ -156,6 +174,7 @@ static void answer_question(struct orch_scenario *q, const struct orch_rows *row
     orch_conformal_half_widths(&q->interval, view, mixed, spread, half);
     for (size_t k = 0; k < count && q->has_one_group; k++)
         half[k] = MAX(half[k], ONE_GROUP_SPREAD);
+    widen_other_kind(q, picked, half);
     orch_predictions_free(predictions);
     orch_scenario_rows_free(view);
     orch_rows_free(picked);

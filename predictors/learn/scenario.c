@@ -127,8 +127,7 @@ static void note_levels(struct orch_scenario *q, const struct orch_rows *rows, c
     }
 }
 
-/* True for a processor of the table of GPUs, and for a name that says so ("CPU: Dual Xeon"). */
-static bool is_processor(const char *name)
+bool orch_scenario_is_processor(const char *name)
 {
     static const char *const words[] = {"cpu", "xeon", "epyc", NULL};
     const struct orch_gpu_spec *spec = orch_gpu_find(name);
@@ -143,7 +142,7 @@ static guint count_chips(const GPtrArray *gpus)
 {
     g_autoptr(GHashTable) chips = g_hash_table_new(g_str_hash, g_str_equal);
     for (guint i = 0; i < gpus->len; i++)
-        if (!is_processor(gpus->pdata[i]))
+        if (!orch_scenario_is_processor(gpus->pdata[i]))
             g_hash_table_add(chips, (gpointer)(uintptr_t)orch_gpu_chip(gpus->pdata[i]));
     return g_hash_table_size(chips);
 }

@@ -65,6 +65,8 @@ void orch_scenario_free(struct orch_scenario *q);
  * "gpu"; with `options->by_group` unseen groups alone. */
 void orch_scenarios_list(struct orch_learned *learned, const struct orch_rows *rows,
                          const struct orch_learn_options *options);
+/** True for a processor of the table of GPUs, and for a name that says so ("CPU: Dual Xeon"). */
+bool orch_scenario_is_processor(const char *name);
 /** What is held out together for a question, by row (borrowed texts); NULL: single rows. Caller
  * frees the array. */
 char **orch_scenario_groups(const struct orch_scenario *q, const struct orch_rows *rows);

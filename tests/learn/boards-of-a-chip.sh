@@ -49,6 +49,14 @@ ok orch predictor eval --train a.csv --test b.csv --model linear --untuned
 has 'another board of a measured chip '
 fails 2 orch predictor eval --train one.csv --test b.csv --by-group --group gpu
 says "have the same 'gpu' or chip"
+# of a processor nothing is known where only GPUs were measured (public rows: 60 times as long as forecast), nor the reverse
+printf 'gpu,net,batch,gpus,step_ms\nCPU,resnet18,16,1,240\n' >cpu.csv
+ok orch predictor eval --train a.csv --test cpu.csv --model grey --untuned --json
+printf '%s' "$out" | python3 -c '
+import json, sys
+of = json.load(sys.stdin)["shapes"]["a chip that was not measured"]
+assert of["coverage_90"] == 1, of
+' || _fail 'a processor is forecast from GPUs as if it were one'
 # kernels of an inference server: H100's ratio to the analytical model is H200's, too, whose memory and year are nearer to B200's
 python3 - <<'P'
 import random
