@@ -5,9 +5,9 @@ github.com/mlcommons/submissions_algorithms, previous_leaderboards/*/logs; nothi
 the first 20 and 50 % of the points the last loss is forecast, and the step that reaches the least loss of the first four fifths, where that was not yet
 reached; "too early" is the share that promises 0.95 of the least loss of all within the training, which none reached. Beside orch curve: the last value seen; pow3, exp3, MMF and Janoschek (the forms of Domhan et al. 2015 that are usual), each fitted by
 SciPy's least squares from several starts; and their mean by the weights of Akaike's criterion. The weights of LC-PFN and of ifBO's FT-PFN come from
-servers that this program does not ask.
+servers that this program does not ask; --posterior adds what LC-PFN approximates (bench/curve_posterior.py; needs emcee, 5 s a curve).
 
-usage: python3 bench/algoperf.py BUILD REPOSITORY [CURVES] (BUILD has bench_curve_forecasts; CURVES: so many
+usage: python3 bench/algoperf.py BUILD REPOSITORY [CURVES] [--posterior] (BUILD has bench_curve_forecasts; CURVES: so many
 of them, in the order of their names' hashes, from its end if below 0; the first 600 chose the interval's width)
 """
 import collections
@@ -79,9 +79,14 @@ def fits(k, y, ends):
 
 
 def main():
-    build, repository = sys.argv[1:3]
+    has_posterior = "--posterior" in sys.argv
+    build, repository, *most = (word for word in sys.argv[1:] if word != "--posterior")
     found = dict(curves(repository))
-    most = int(sys.argv[3]) if len(sys.argv) > 3 else len(found)
+    most = int(most[0]) if most else len(found)
+    ways_names = [*FORMS, "mean of these"]
+    if has_posterior:
+        import curve_posterior
+        ways_names.append("posterior")
     order = sorted(found, key=lambda n: hashlib.sha256(n.encode()).hexdigest())
     chosen = order[:most] if most > 0 else order[most:]
     print(f"{len(found)} trainings have 20 points or more; judged here: {len(chosen)}")
@@ -97,7 +102,7 @@ def main():
             orch[name, float(share)] = [float(x) for x in numbers]
     for share in (0.2, 0.5):
         errors, late, early = (collections.defaultdict(list) for _ in range(3))
-        inside, halves, unanswered = [], [], 0
+        inside, posterior_inside, halves, unanswered = [], [], [], 0
         for name in chosen:
             k, y = zip(*found[name])
             seen = int(share * len(k))
@@ -110,6 +115,9 @@ def main():
             answers = {"orch curve": last, "last value": y[seen - 1]}
             grid = np.array([*np.geomspace(k[seen - 1], 10 * k[-1], 400), k[-1]])
             ways = fits(k[:seen], y[:seen], grid)
+            if has_posterior:
+                ways["posterior"], low, high = curve_posterior.forecast(k[:seen], y[:seen], grid, k[-1])
+                posterior_inside.append(bool(low[-1] <= y[-1] <= high[-1]))
             answers.update({n: v[-1] for n, v in ways.items()})
             for n, v in answers.items():
                 errors[n].append(min(abs(math.log(v / y[-1])), 3.0) if math.isfinite(v) and v > 0 else 3.0)
@@ -129,7 +137,9 @@ def main():
         print(f"\nfrom the first {100 * share:.0f} %: {len(errors['orch curve'])} curves ({unanswered} without a fit); orch's 90 % interval holds in "
               f"{100 * statistics.mean(inside):.0f} %, median factor {math.exp(statistics.median(halves)):.2f}")
         print(f"{'':16} {'last loss: median':>18} {'mean':>7} {'step to target: median':>24} {'never':>6} {'too early':>10}   ({len(late['orch curve'])} curves)")
-        for n in ["orch curve", "last value", *FORMS, "mean of these"]:
+        if has_posterior:
+            print(f"the posterior's 90 % interval holds in {100 * statistics.mean(posterior_inside):.0f} %")
+        for n in ["orch curve", "last value", *ways_names]:
             e, t = errors[n], late.get(n)
             print(f"{n:16} {100 * math.expm1(statistics.median(e)):16.1f} % {100 * math.expm1(statistics.mean(e)):5.1f} % "
                   + (f"{100 * math.expm1(statistics.median(t)):22.0f} % {100 * statistics.mean(x == 3.0 for x in t):4.0f} % "
