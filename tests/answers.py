@@ -321,7 +321,7 @@ class Section:
             self.report.differ.append(f"{self.section['question']} {self.section['title']}: {what}: shown {text}, computed {computed}")
 
     def answer(self):
-        return next((b["text"] for b in self.blocks("answer")), "")
+        return next((b["text"].replace("\n", " ") for b in self.blocks("answer")), "")
 
     def number(self, run, name):
         """A value of a run, or one of its parameters as a number."""

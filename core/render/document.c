@@ -113,9 +113,9 @@ static struct orch_block *add_block(struct orch_section *section, enum orch_bloc
 /* Capitalises the first letter of each sentence, unless the word is a name such as val_acc. */
 static void capitalise(char *text)
 {
-    for (char *at = text; at; at = strstr(at, ". ")) {
-        at += at == text ? 0 : 2;
-        const size_t letters = strspn(at, "abcdefghijklmnopqrstuvwxyz");
+    for (char *at = text; *at; at++) {
+        const bool begins = at < text + 2 ? at == text : at[-2] == '.' && g_ascii_isspace(at[-1]);
+        const size_t letters = begins ? strspn(at, "abcdefghijklmnopqrstuvwxyz") : 0;
         if (letters > 1 && at[letters] && strchr(" ,:-", at[letters]))
             *at = g_ascii_toupper(*at);
     }

@@ -29,8 +29,8 @@ static char *unit_for(double value, const char *unit)
 static void append_bracket(GString *out, const char *what, const char *range)
 {
     const char *sentence = out->str;
-    for (const char *at; (at = strstr(sentence, ". ")) != NULL;)
-        sentence = at + 2;
+    for (const char *at = sentence; (at = strchr(at, '.')) != NULL; at++)
+        sentence = g_ascii_isspace(at[1]) ? at + 2 : sentence;
     g_string_append_printf(out, " (%s%s)", strstr(sentence, what) ? "" : what, range);
 }
 

@@ -379,7 +379,7 @@ static bool are_values(const GArray *lines, const char *name)
     return lines->len > 1 && strchr(name, ',');
 }
 
-/* Few lines, each from its first point to its last. */
+/* Few lines, each from its first point to its last, in a line of text of its own. */
 static void append_changes(GString *out, const GArray *lines, const struct orch_answer_quantity *x,
                            const struct orch_answer_quantity *y)
 {
@@ -388,7 +388,7 @@ static void append_changes(GString *out, const GArray *lines, const struct orch_
         const bool is_own = g_str_has_prefix(line->label, y->name);
         const bool has_head = !are_values(lines, y->name) && !is_own;
         const char *rest = is_own ? line->label + strlen(y->name) : "";
-        g_string_append_printf(out, "%s%s", i ? ". " : "", has_head ? y->name : "");
+        g_string_append_printf(out, "%s%s", i ? ".\n" : "", has_head ? y->name : "");
         if (*rest && strspn(rest, " -.0123456789e") == strlen(rest)) /* a parameter of this name */
             g_string_append_printf(out, "%s, set to%s,", y->name, rest);
         else if (lines->len > 1 || !has_head)

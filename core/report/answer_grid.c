@@ -277,7 +277,7 @@ static bool append_groups(GString *out, const struct said *s, const GPtrArray *c
         if (i != of)
             g_ptr_array_add(rest, axes->pdata[i]);
     for (guint i = 0; ok && i < groups.labels->len; i++) {
-        g_string_append(out, i ? ". " : "");
+        g_string_append(out, i ? ".\n" : "");
         append_settings(out, s, groups.cells->pdata[i], rest, groups.labels->pdata[i]);
     }
     groups_clear(&groups);
@@ -331,7 +331,7 @@ void orch_answer_of_grid(struct orch_section *section, const struct orch_trials 
         const bool is_kin = cells->len > 1 && !g_hash_table_add(kinds, kind_of(&s));
         if (!cells->len || (is_kin && !are_equal(&s, cells)))
             continue;
-        g_string_append(text, count++ ? ". " : "");
+        g_string_append(text, count++ ? ".\n" : "");
         if (grid->cells->len == 1 && count > 1) { /* its setting has been said */
             g_string_append_printf(text, "%s: ", name);
             append_value(text, &s, cells->pdata[0]);

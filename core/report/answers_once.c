@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A table and the calculation of its numbers begin with the same sentence, and so does a chart with
- * its table; statements are separated by ". ". Two charts of a question are the same where what
+ * its table; statements end with a full stop. Two charts of a question are the same where what
  * would tell them apart cannot run here. */
 #include "core/report/answers_once.h"
 
@@ -15,16 +15,23 @@ static const char *answer_of(const struct orch_section *section)
     return first && first->kind == ORCH_BLOCK_ANSWER ? first->text : NULL;
 }
 
+/* The caller frees. */
+static char **statements_of(const char *answer)
+{
+    g_autofree char *line = g_strdelimit(g_strdup(answer), "\n", ' ');
+    return g_strsplit(line, ". ", -1);
+}
+
 static void add_statements(GHashTable *said, const char *answer)
 {
-    g_auto(GStrv) statements = g_strsplit(answer, ". ", -1);
+    g_auto(GStrv) statements = statements_of(answer);
     for (guint i = 0; statements[i]; i++)
         g_hash_table_add(said, g_strdup(statements[i]));
 }
 
 static bool has_all(GHashTable *said, const char *answer)
 {
-    g_auto(GStrv) statements = g_strsplit(answer, ". ", -1);
+    g_auto(GStrv) statements = statements_of(answer);
     for (guint i = 0; statements[i]; i++)
         if (!g_hash_table_contains(said, statements[i]))
             return false;
