@@ -13,61 +13,39 @@ static const char *const NO_YES[] = {"no", "yes", NULL};
 static const char *const CONFIDENCES[] = {"low", "medium", "high", NULL};
 
 #define AT(member) offsetof(struct orch_gpu_spec, member)
-#define TEXT(name, member)                                                                         \
-    {                                                                                              \
-        name, ORCH_COLUMN_TEXT, AT(member), false, 0, 0, NULL                                      \
-    }
-#define WORDS(name, member)                                                                        \
-    {                                                                                              \
-        name, ORCH_COLUMN_TEXT, AT(member), true, 0, 0, NULL                                       \
-    }
-#define COUNT(name, member, min, max)                                                              \
-    {                                                                                              \
-        name, ORCH_COLUMN_COUNT, AT(member), true, min, max, NULL                                  \
-    }
-#define REAL(name, member, min, max)                                                               \
-    {                                                                                              \
-        name, ORCH_COLUMN_REAL, AT(member), true, min, max, NULL                                   \
-    }
-#define MUST(name, member, min, max)                                                               \
-    {                                                                                              \
-        name, ORCH_COLUMN_REAL, AT(member), false, min, max, NULL                                  \
-    }
-
-/* clang-format off: one column, one line */
 static const struct orch_column COLUMNS[] = {
-    TEXT("name", name),
-    WORDS("aliases", aliases),
-    {.name = "unit", .kind = ORCH_COLUMN_CHOICE, .offset = AT(unit), .choices = UNITS},
-    TEXT("arch", arch),
-    WORDS("chip", chip),
-    COUNT("year", year, 2000, 2100),
-    WORDS("compute_capability", compute_capability),
-    COUNT("sms", sms, 1, 1e5),
-    COUNT("cores", cores, 1, 1e7),
-    REAL("base_mhz", base_mhz, 100, 1e4),
-    REAL("boost_mhz", boost_mhz, 100, 1e4),
-    REAL("fp64_tflops", fp64_tflops, 0, 1e5),
-    REAL("fp32_tflops", fp32_tflops, 0.01, 1e5),
-    REAL("fp32_base_tflops", fp32_base_tflops, 0, 1e5),
-    REAL("fp16_tflops", fp16_tflops, 0, 1e5),
-    REAL("tensor16_tflops", tensor16_tflops, 0, 1e5),
-    {.name = "bf16", .kind = ORCH_COLUMN_FLAG, .offset = AT(has_bf16), .choices = NO_YES},
-    REAL("bf16_tflops", bf16_tflops, 0, 1e5),
-    REAL("fp8_tflops", fp8_tflops, 0, 1e6),
-    REAL("fp4_tflops", fp4_tflops, 0, 1e6),
-    MUST("memory_gb", memory_gb, 0.1, 1e5),
-    MUST("bandwidth_gbs", bandwidth_gbs, 1, 1e6),
-    REAL("l2_mb", l2_mb, 0, 1e4),
-    REAL("nvlink_gbs", nvlink_gbs, 0, 1e5),
-    WORDS("pcie", pcie),
-    REAL("watts", watts, 1, 1e5),
-    TEXT("confidence", confidence),
-    TEXT("source", source),
-    {.name = "date", .kind = ORCH_COLUMN_DATE, .offset = AT(date)},
-    WORDS("note", note),
+    {"name", ORCH_COLUMN_TEXT, AT(name), ORCH_COLUMN_FULL, 0, 0, NULL},
+    {"aliases", ORCH_COLUMN_TEXT, AT(aliases), ORCH_COLUMN_SPARSE, 0, 0, NULL},
+    {"unit", ORCH_COLUMN_CHOICE, AT(unit), ORCH_COLUMN_FULL, 0, 0, UNITS},
+    {"arch", ORCH_COLUMN_TEXT, AT(arch), ORCH_COLUMN_FULL, 0, 0, NULL},
+    {"chip", ORCH_COLUMN_TEXT, AT(chip), ORCH_COLUMN_SPARSE, 0, 0, NULL},
+    {"year", ORCH_COLUMN_COUNT, AT(year), ORCH_COLUMN_SPARSE, 2000, 2100, NULL},
+    {"compute_capability", ORCH_COLUMN_TEXT, AT(compute_capability), ORCH_COLUMN_SPARSE, 0, 0,
+     NULL},
+    {"sms", ORCH_COLUMN_COUNT, AT(sms), ORCH_COLUMN_SPARSE, 1, 1e5, NULL},
+    {"cores", ORCH_COLUMN_COUNT, AT(cores), ORCH_COLUMN_SPARSE, 1, 1e7, NULL},
+    {"base_mhz", ORCH_COLUMN_REAL, AT(base_mhz), ORCH_COLUMN_SPARSE, 100, 1e4, NULL},
+    {"boost_mhz", ORCH_COLUMN_REAL, AT(boost_mhz), ORCH_COLUMN_SPARSE, 100, 1e4, NULL},
+    {"fp64_tflops", ORCH_COLUMN_REAL, AT(fp64_tflops), ORCH_COLUMN_SPARSE, 0, 1e5, NULL},
+    {"fp32_tflops", ORCH_COLUMN_REAL, AT(fp32_tflops), ORCH_COLUMN_SPARSE, 0.01, 1e5, NULL},
+    {"fp32_base_tflops", ORCH_COLUMN_REAL, AT(fp32_base_tflops), ORCH_COLUMN_SPARSE, 0, 1e5, NULL},
+    {"fp16_tflops", ORCH_COLUMN_REAL, AT(fp16_tflops), ORCH_COLUMN_SPARSE, 0, 1e5, NULL},
+    {"tensor16_tflops", ORCH_COLUMN_REAL, AT(tensor16_tflops), ORCH_COLUMN_SPARSE, 0, 1e5, NULL},
+    {"bf16", ORCH_COLUMN_FLAG, AT(has_bf16), ORCH_COLUMN_FULL, 0, 0, NO_YES},
+    {"bf16_tflops", ORCH_COLUMN_REAL, AT(bf16_tflops), ORCH_COLUMN_SPARSE, 0, 1e5, NULL},
+    {"fp8_tflops", ORCH_COLUMN_REAL, AT(fp8_tflops), ORCH_COLUMN_SPARSE, 0, 1e6, NULL},
+    {"fp4_tflops", ORCH_COLUMN_REAL, AT(fp4_tflops), ORCH_COLUMN_SPARSE, 0, 1e6, NULL},
+    {"memory_gb", ORCH_COLUMN_REAL, AT(memory_gb), ORCH_COLUMN_FULL, 0.1, 1e5, NULL},
+    {"bandwidth_gbs", ORCH_COLUMN_REAL, AT(bandwidth_gbs), ORCH_COLUMN_FULL, 1, 1e6, NULL},
+    {"l2_mb", ORCH_COLUMN_REAL, AT(l2_mb), ORCH_COLUMN_SPARSE, 0, 1e4, NULL},
+    {"nvlink_gbs", ORCH_COLUMN_REAL, AT(nvlink_gbs), ORCH_COLUMN_SPARSE, 0, 1e5, NULL},
+    {"pcie", ORCH_COLUMN_TEXT, AT(pcie), ORCH_COLUMN_SPARSE, 0, 0, NULL},
+    {"watts", ORCH_COLUMN_REAL, AT(watts), ORCH_COLUMN_SPARSE, 1, 1e5, NULL},
+    {"confidence", ORCH_COLUMN_TEXT, AT(confidence), ORCH_COLUMN_FULL, 0, 0, NULL},
+    {"source", ORCH_COLUMN_TEXT, AT(source), ORCH_COLUMN_FULL, 0, 0, NULL},
+    {"date", ORCH_COLUMN_DATE, AT(date), ORCH_COLUMN_FULL, 0, 0, NULL},
+    {"note", ORCH_COLUMN_TEXT, AT(note), ORCH_COLUMN_SPARSE, 0, 0, NULL},
     {0}};
-/* clang-format on */
 
 static bool check_confidence(const struct orch_csv *csv, size_t row, const char *word,
                              GError **error)
