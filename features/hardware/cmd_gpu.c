@@ -154,7 +154,7 @@ const struct orch_command ORCH_COMMAND_GPU_LS = {
 static int run_links(struct orch_cli *cli, const void *options, GError **error)
 {
     static const char *const headers[] = {"link",        "also called", ">Gbit/s", ">GB/s",
-                                          ">latency us", "source",      NULL};
+                                          ">latency us", "per",         "source",  NULL};
     (void)options;
     struct orch_hardware *hardware = orch_hardware_load(error);
     if (!hardware)
@@ -167,6 +167,7 @@ static int run_links(struct orch_cli *cli, const void *options, GError **error)
         add_number(table, link->gbit_s);
         add_number(table, link->gbit_s / 8);
         add_number(table, link->latency_us);
+        orch_table_add(table, link->is_of_gpu ? "GPU" : "node", NULL);
         orch_table_add(table, link->source, NULL);
     }
     orch_cli_table_print(cli, table, "links");

@@ -351,9 +351,10 @@ static void assume_link(struct orch_time_question *q, const struct orch_gpu_spec
         most = MAX(most, q->workers[i]);
     bool has_nodes = q->per_node && q->per_node < most;
     g_autofree char *between =
-        has_nodes ? g_strdup_printf(" between nodes of %d GPUs, %s within a node", (int)q->per_node,
-                                    within->name)
-        : q->link ? g_strdup("")
+        has_nodes
+            ? g_strdup_printf(" a %s between nodes of %d GPUs, %s within a node",
+                              link->is_of_gpu ? "GPU" : "node", (int)q->per_node, within->name)
+        : q->link  ? g_strdup("")
         : most > 8 ? g_strdup(", all workers in one node (usually at most 8)")
                    : g_strdup(", all workers in one node");
     g_autofree char *scheme =

@@ -73,13 +73,17 @@ static bool predict_parallel(const struct orch_time_question *q, const struct or
 {
     int64_t devices = orch_parallel_devices(&q->parallel);
     struct orch_exchange all = orch_time_question_exchange(q, c->gpu, devices);
+    bool has_nodes = all.scheme == ORCH_EXCHANGE_HIERARCHICAL && all.node_workers < devices;
     struct orch_parallel_links links = {.replicas = all,
                                         .within = all.node_bandwidth,
-                                        .between = all.bandwidth,
+                                        .between = all.bandwidth /
+                                                   (has_nodes ? (double)all.node_workers : 1),
                                         .node_devices = all.node_workers};
     links.replicas.workers = orch_parallel_replicas(&q->parallel);
     links.replicas.node_workers =
         CLAMP(all.node_workers / (q->parallel.tp * q->parallel.pp), 1, links.replicas.workers);
+    links.replicas.bandwidth =
+        links.between * (has_nodes ? (double)links.replicas.node_workers : 1);
     if (links.replicas.node_workers == links.replicas.workers && !q->has_scheme)
         links.replicas.scheme = ORCH_EXCHANGE_RING;
     return orch_parallel_predict(q->net, prior, work, &q->parallel, &links, out, error);

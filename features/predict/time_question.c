@@ -245,5 +245,7 @@ struct orch_exchange orch_time_question_exchange(const struct orch_time_question
         out.scheme = q->scheme;
     else if (q->per_node && q->per_node < workers)
         out.scheme = ORCH_EXCHANGE_HIERARCHICAL;
+    if (out.scheme == ORCH_EXCHANGE_HIERARCHICAL && link->is_of_gpu)
+        out.bandwidth *= (double)out.node_workers;
     return out;
 }

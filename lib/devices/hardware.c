@@ -165,7 +165,8 @@ static void read_gpu(struct reader *r, const struct orch_yaml *map)
 
 static void read_link(struct reader *r, const struct orch_yaml *map)
 {
-    static const char *const known[] = {"name", "aliases", "gbit_s", "latency_us", "source", NULL};
+    static const char *const known[] = {"name", "aliases", "gbit_s", "latency_us",
+                                        "per",  "source",  NULL};
     orch_yaml_check_keys(map, r->file, "a link", known, r->diags);
     must_have(r, map, "name");
     struct orch_link *link = g_new0(struct orch_link, 1);
@@ -174,10 +175,13 @@ static void read_link(struct reader *r, const struct orch_yaml *map)
     link->aliases = list_of(r, map, "aliases");
     link->gbit_s = number_of(r, map, "gbit_s", 0);
     link->latency_us = number_of(r, map, "latency_us", 10);
+    const char *per = text_of(r, map, "per", "node");
+    link->is_of_gpu = strcmp(per, "gpu") == 0;
+    if (!link->is_of_gpu && strcmp(per, "node") != 0)
+        complain(r, map, "use node or gpu", "a link 'per' '%s'", per);
     link->source = text_of(r, map, "source", r->file);
     if (link->gbit_s <= 0)
-        complain(r, map, "add how many 10^9 bit/s one worker can send", "'%s' is missing",
-                 "gbit_s");
+        complain(r, map, "add how many 10^9 bit/s it carries", "'%s' is missing", "gbit_s");
     g_ptr_array_add(r->hardware->links, link);
 }
 

@@ -11,28 +11,15 @@ extern const char ORCH_LINKS_CSV[]; /* CMakeLists.txt of this folder */
 
 #define AT(member) offsetof(struct orch_link, member)
 
+static const char *const PER[] = {"node", "gpu", NULL};
+
 static const struct orch_column COLUMNS[] = {
-    {.name = "name", .kind = ORCH_COLUMN_TEXT, .offset = AT(name), .presence = ORCH_COLUMN_FULL},
-    {.name = "aliases",
-     .kind = ORCH_COLUMN_TEXT,
-     .offset = AT(aliases),
-     .presence = ORCH_COLUMN_SPARSE},
-    {.name = "gbit_s",
-     .kind = ORCH_COLUMN_REAL,
-     .offset = AT(gbit_s),
-     .presence = ORCH_COLUMN_FULL,
-     .min = 1e-3,
-     .max = 1e6},
-    {.name = "latency_us",
-     .kind = ORCH_COLUMN_REAL,
-     .offset = AT(latency_us),
-     .presence = ORCH_COLUMN_FULL,
-     .min = 1e-3,
-     .max = 1e6},
-    {.name = "source",
-     .kind = ORCH_COLUMN_TEXT,
-     .offset = AT(source),
-     .presence = ORCH_COLUMN_FULL},
+    {"name", ORCH_COLUMN_TEXT, AT(name), ORCH_COLUMN_FULL, 0, 0, NULL},
+    {"aliases", ORCH_COLUMN_TEXT, AT(aliases), ORCH_COLUMN_SPARSE, 0, 0, NULL},
+    {"gbit_s", ORCH_COLUMN_REAL, AT(gbit_s), ORCH_COLUMN_FULL, 1e-3, 1e6, NULL},
+    {"latency_us", ORCH_COLUMN_REAL, AT(latency_us), ORCH_COLUMN_FULL, 1e-3, 1e6, NULL},
+    {"per", ORCH_COLUMN_FLAG, AT(is_of_gpu), ORCH_COLUMN_FULL, 0, 0, PER},
+    {"source", ORCH_COLUMN_TEXT, AT(source), ORCH_COLUMN_FULL, 0, 0, NULL},
     {0}};
 
 static struct orch_link *read_links(const struct orch_csv *csv, GError **error)

@@ -11,6 +11,7 @@ struct orch_link {
     const char *aliases;
     double gbit_s;
     double latency_us; /* of a message; order of magnitude */
+    bool is_of_gpu;    /* each GPU of a node has one, else they share it */
     const char *source;
 };
 

@@ -17,8 +17,8 @@ enum orch_exchange_scheme {
     ORCH_EXCHANGE_TREE,
     ORCH_EXCHANGE_BUTTERFLY,
     ORCH_EXCHANGE_ONE_TO_ALL,
-    /* ring reduce-scatter within each node, ring between nodes over the link that a node's workers
-     * share, ring all-gather within each node */
+    /* ring reduce-scatter within each node, ring between nodes over the links of a node, ring
+       all-gather within each node */
     ORCH_EXCHANGE_HIERARCHICAL,
 };
 #define ORCH_EXCHANGE_SCHEME_COUNT (ORCH_EXCHANGE_HIERARCHICAL + 1)
@@ -29,7 +29,7 @@ bool orch_exchange_scheme_find(const char *name, enum orch_exchange_scheme *out)
 struct orch_exchange {
     enum orch_exchange_scheme scheme;
     int64_t workers;
-    double bandwidth; /* bytes per second that a worker can send, after all sharing */
+    double bandwidth; /* bytes per second that a worker (hierarchical: a node) can send */
     double latency_s;
     /* for hierarchical only: workers per node and the link within a node */
     int64_t node_workers;

@@ -43,6 +43,7 @@ gpus:
   - { name: lab-card, like: V100, fp32_tflops: 12, aliases: [ours] }
 links:
   - { name: lab-switch, gbit_s: 40 }
+  - { name: lab-fabric, gbit_s: 3200, latency_us: 2 } # what eight GPUs with 400 Gbit/s each have
 prices:
   - { gpu: lab-card, usd_per_hour: 0.25, as_of: 2026-11 }
   - { gpu: V100, usd_per_hour: 1 }
@@ -57,13 +58,21 @@ ok orch gpu links
 has lab-switch
 ok orch predict --gpu ours --net lenet5 --network lab-switch --workers 2 --json
 same "$(json predictions.0.usd_per_hour)" 0.25
+for ways in '--workers 16' '--parallel dp=16' '--parallel fsdp=16' '--parallel dp=4,tp=4' '--parallel dp=8,pp=2'; do
+    for network in infiniband-ndr lab-fabric; do
+        ok orch predict --gpu H100 --net gpt2 --precision bf16 --batch 8 $ways --per-node 8 --network $network --json
+        json predictions.0.step_s >$network
+    done
+    python3 -c "a, b = (float(open(f).read()) for f in ('infiniband-ndr', 'lab-fabric')); assert abs(a / b - 1) < 1e-6, (a, b)" || _fail "$ways"
+done
 ok orch predict --gpu V100 --net lenet5 --json
 same "$(json predictions.0.usd_per_hour)" 1.0
-printf 'gpus:\n  - name: x\n    fp32_tflops: fast\n    bogus: 1\nprices: 3\n' >own.yaml
+printf 'gpus:\n  - name: x\n    fp32_tflops: fast\n    bogus: 1\nlinks:\n  - { name: l, gbit_s: 1, per: rack }\nprices: 3\n' >own.yaml
 fails 2 orch gpu ls
 says "own.yaml:3:18"
 says 'must be a number'
 says "unknown key 'bogus'"
+says "a link 'per' 'rack'"
 says "'prices' must be a list"
 says "'bandwidth_gbs' is missing"
 printf 'gpus: [\n' >own.yaml

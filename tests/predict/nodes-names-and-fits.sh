@@ -9,7 +9,7 @@ fails 2 orch predict --gpu H100 --net gpt2 --parallel dp=4,tp=2 --per-node 4
 ok orch predict --gpu H100 --net resnet50 --workers 1,4 --per-node 4
 has 'nvlink4, 3600 Gbit/s, all workers in one node; ring all-reduce during the backward pass'
 ok orch predict --gpu H100 --net resnet50 --workers 4,8 --per-node 4 --network ethernet25
-has 'ethernet25, 25 Gbit/s between nodes of 4 GPUs, nvlink4 within a node; hierarchical all-reduce during the backward pass'
+has 'ethernet25, 25 Gbit/s a node between nodes of 4 GPUs, nvlink4 within a node; hierarchical all-reduce during the backward pass'
 ok orch predict --gpu H100 --net resnet50 --workers 4 --scheme tree
 has 'all workers in one node; tree all-reduce'
 # a batch that does not fit cannot be measured
