@@ -8,8 +8,10 @@ Sources, each read on 29 November 2026: dle-resnet50: github.com/NVIDIA/DeepLear
 at 291f0d02 (NGC PyTorch 21.03); nanogpt: github.com/karpathy/nanoGPT, README.md (December 2022); torchtitan, torchtitan-h200:
 github.com/pytorch/torchtitan, benchmarks/llama3_h100_202412_torchtitan.md at 31a17bfd and llama3_8b_h200_2025-06_torchtitan.md at bcdeaa37; nemo-24.07:
 github.com/NVIDIA/NeMo, docs/source/performance/performance_summary.md at 070a0bb1; nemo-25.02, nemo-25.04: its page at docs.nvidia.com;
-bridge-25.11: github.com/NVIDIA-NeMo/Megatron-Bridge, docs/performance-summary.md at 00b7660b. These programs fuse more than PyTorch alone does, and
-their pipelines are interleaved ("stages a device"); orch's are not.
+bridge-25.11: github.com/NVIDIA-NeMo/Megatron-Bridge, docs/performance-summary.md at 00b7660b; on 30 November: dle-tf-resnet50:
+TensorFlow/Classification/ConvNets/resnet50v1.5/README.md at 1d4211fe (NGC TensorFlow 20.06); mlperf-5.1: github.com/mlcommons/training_results_v5.1
+at 441d65f4, as bench/mlperf_rows.py prints it (layouts and precision: the submissions' config_*.sh). These programs fuse more than PyTorch alone does,
+and their pipelines are interleaved ("stages a device"); orch's are not.
 
 usage: /usr/bin/python3 bench/published.py BUILD [--markdown]
 """
@@ -34,7 +36,7 @@ def kind_of(row):
     if row["unit"] == "images":
         return "images"
     experts = "ep=" in row["words"]
-    return ("experts, " if experts else "transformers, ") + ("fp8" if "fp8" in row["words"] else "16 bits")
+    return ("experts, " if experts else "transformers, ") + next((p for p in ("fp8", "fp4") if p in row["words"]), "16 bits")
 
 
 logs, inside = collections.defaultdict(list), collections.defaultdict(list)
