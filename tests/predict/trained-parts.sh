@@ -47,6 +47,13 @@ printf '%s' "$out" | python3 -c 'import json, sys; p = json.load(sys.stdin)["pre
 ok orch predict --gpu H100 --net llama-3-8b --tokens 2048 --batch 16 --precision bf16 --parallel pp=4
 has '16 micro-batches for 4 stages'
 has '245 published steps'
+# layers with adapters are split as those without
+step() {
+    ok orch predict --gpu H100 --net llama-3-8b --tokens 8192 --batch 1 --precision bf16 --lora-rank 16 --parallel $1 --json
+    json predictions.0.step_s
+}
+whole=$(step dp=2) half=$(step tp=2)
+python3 -c "assert $half < 0.7 * $whole" || _fail "two H100 that split layers with adapters take $half s, one takes $whole"
 fails 2 orch predict --gpu H100 --net llama-3-8b --parallel tp=3
 says "the 32 heads of layer"
 for wrong in 'tp=2,tp=4' 'xp=2' 'dp=2,fsdp=2' 'tp=16 --per-node 8' 'dp=2 --workers 4' 'pp=2,micro=9 --batch 8'; do

@@ -119,7 +119,7 @@ static void add_adapter(struct orch_net_copy *copy, const struct orch_net_node *
     int in = copy->to[base->inputs[0]];
     int64_t parts = MAX(1, base->parts);
     int down = add_half(b, base, in, base->in_channels, rank * parts,
-                        base->in_channels * rank * parts, "lora_A");
+                        base->in_channels * rank * parts, ORCH_NET_ADAPTER_DOWN);
     int up = add_half(b, base, down, rank, base->out.c, rank * base->out.c, "lora_B");
     up = orch_net_elementwise(b, &up, 1, "scale");
     copy->to[base->id] = orch_net_add(b, copy->to[base->id], up);

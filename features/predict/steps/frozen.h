@@ -5,6 +5,9 @@
 
 #include "lib/net/net.h"
 
+/* What ends the name of an adapter's first product, whose values are as many as its rank. */
+#define ORCH_NET_ADAPTER_DOWN "lora_A"
+
 struct orch_net_trained_part {
     int trained, all;       /* blocks of layers; of adapters: linear layers with one, and all */
     int64_t params, of_all; /* parameters that are trained, and all */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/predict/steps/tensor_split.h"
 
+#include "features/predict/steps/frozen.h"
 #include "lib/base/error.h"
 #include "lib/net/cost.h"
 #include "lib/net/net_copy.h"
@@ -174,6 +175,8 @@ struct orch_net *orch_net_split_tensors(const struct orch_net *net, int64_t ways
                       .is_split = g_new0(bool, net->nodes->len)};
     struct orch_net *out = NULL;
     *out_summed_values = 0;
+    for (guint i = 0; i < net->nodes->len; i++) /* so few that every device computes them all */
+        s.stays[i] = g_str_has_suffix(orch_net_node(net, (int)i)->name, "." ORCH_NET_ADAPTER_DOWN);
     while (!mark(&s))
         ;
     if (check(&s, ways, error)) {
