@@ -12,8 +12,9 @@
 #define SHARE_BEFORE_2017 0.795 /* u: share of the peak that products reach */
 #define SHARE_SINCE_2017 1.10
 #define SHARE_AMD 1.00
-#define SHARE_WINOGRAD 0.45   /* of the units' peak, by the operations that are left */
-#define WATTS_PER_TFLOPS 23.4 /* e in the year 2016, at fp32 */
+#define SHARE_AMD_SINCE_2023 0.78 /* MI300X's one row: 97.2 TFLOP/s of 4000 x 4000 x 4000 [1] */
+#define SHARE_WINOGRAD 0.45       /* of the units' peak, by the operations that are left */
+#define WATTS_PER_TFLOPS 23.4     /* e in the year 2016, at fp32 */
 #define POWER_NORM 6.0
 #define WAVE_SHARE 0.70 /* how much of a wave that is not full counts as full */
 #define K_STEP 10.3     /* depth of a step of a tile */
@@ -26,14 +27,17 @@
 
 /* NVIDIA's tensor cores, printed by bench/distil_tensor.py */
 #define SHARE_TENSOR 0.842
-/* Of AMD's matrix units in 16 bits no row is among the measurements. MI300X multiplies large
- * matrices in bf16 at 620 of 1307 TFLOP/s (SemiAnalysis, December 2024; recalled, not read again).
- */
-#define SHARE_AMD_TENSOR 0.47
 #define WATTS_PER_TENSOR_TFLOPS 3.78 /* in the year 2016, in 16 bits */
-#define TENSOR_FILL 20.2             /* depth, and ... */
-#define TENSOR_TILE_COST 13.1        /* ... loads, of a multiprocessor of this rate: */
-#define TENSOR_RATE 2.889e12         /* the A100's, operations per second */
+/* AMD's, by two rows: MI300X and MI325X, the same chip with 750 and 1000 W, multiply in bf16 at 708
+ * and 843 TFLOP/s at best [2]; here at 0.70 of it, as trainings on NVIDIA's GPUs do at 0.6 to 0.76
+ * of what products reach alone (bench/results/2026-11-30-published.md). [1]
+ * instinct.docs.amd.com/projects/system-acceptance, MI300X; [2] rocm.blogs.amd.com, "Measuring
+ * Max-Achievable FLOPs", February 2025. */
+#define SHARE_AMD_TENSOR 0.60
+#define WATTS_PER_AMD_TENSOR_TFLOPS 5.95
+#define TENSOR_FILL 20.2      /* depth, and ... */
+#define TENSOR_TILE_COST 13.1 /* ... loads, of a multiprocessor of this rate: */
+#define TENSOR_RATE 2.889e12  /* the A100's, operations per second */
 /* Of B200 and its kin, where two multiprocessors load the operands of a tile together; set by
  * products alone (bench/results/2026-11-29-published.md). */
 #define PAIRED_TILE_COST 0.5
@@ -47,10 +51,9 @@ static const double VECTOR_SHARES[ORCH_KERNEL_KINDS] = {0.80, 0.62, 0.50};
 #define SPLIT_MIN_K 256
 #define WINOGRAD_SAVES 2.25 /* of F(2x2, 3x3): 36 products for 16 */
 #define WINOGRAD_SINCE 2014
-#define AMD_UNMEASURED 2023 /* architectures from this year on */
+#define AMD_UNMEASURED 2023 /* architectures from this year on: but for three rows */
 
-/* Years of the architectures, not of the cards: energy depends on the design. No product was
- * measured on those of AMD since 2023. */
+/* Years of the architectures, not of the cards: energy depends on the design. */
 static const struct {
     const char *arch;
     int year;
@@ -84,10 +87,12 @@ static bool is_on_tensor_cores(const struct orch_gpu_spec *gpu, enum orch_precis
 /* Operations per second of matrix products that the board's power carries. At other precisions an
  * operation takes as much less energy as its peak is higher. */
 static double carried_by_power(const struct orch_gpu_spec *gpu, int year, double watts, double peak,
-                               double fp32, bool is_tensor)
+                               double fp32, bool is_tensor, bool is_amd)
 {
     double board = watts > 0 && (watts < gpu->watts || !(gpu->watts > 0)) ? watts : gpu->watts;
-    double energy = is_tensor ? WATTS_PER_TENSOR_TFLOPS : WATTS_PER_TFLOPS;
+    double energy = !is_tensor ? WATTS_PER_TFLOPS
+                    : is_amd   ? WATTS_PER_AMD_TENSOR_TFLOPS
+                               : WATTS_PER_TENSOR_TFLOPS;
     double reference = is_tensor ? gpu->tensor16_tflops * 1e12 : fp32;
     if (!(board > 0))
         return (double)INFINITY;
@@ -121,17 +126,17 @@ bool orch_kernel_gpu_for(const struct orch_gpu_spec *gpu, enum orch_precision pr
     if (gpu->unit == ORCH_GPU_HOST || !year || !(peak > 0) || !(fp32 > 0) || gpu->sms < 1 ||
         !(gpu->bandwidth_gbs > 0))
         return false;
-    /* AMD: but for the share with the constants of NVIDIA's, as none were measured in 16 bits */
+    /* AMD: but for share and energy with the constants of NVIDIA's */
     bool is_tensor = is_on_tensor_cores(gpu, precision) && orch_gpu_peak(gpu, precision) > 0;
     int bytes = orch_precision_bytes(precision);
     double relative = is_tensor ? peak / gpu->sms / TENSOR_RATE : 1;
     double paired =
         g_str_has_prefix(gpu->compute_capability, PAIRED_CAPABILITY) ? PAIRED_TILE_COST : 1;
     double share = is_tensor     ? (is_amd ? SHARE_AMD_TENSOR : SHARE_TENSOR)
-                   : is_amd      ? SHARE_AMD
+                   : is_amd      ? (year < AMD_UNMEASURED ? SHARE_AMD : SHARE_AMD_SINCE_2023)
                    : year < 2017 ? SHARE_BEFORE_2017
                                  : SHARE_SINCE_2017;
-    double by_power = carried_by_power(gpu, year, watts, peak, fp32, is_tensor);
+    double by_power = carried_by_power(gpu, year, watts, peak, fp32, is_tensor, is_amd);
     bool is_fp32 = precision == ORCH_FP32 || precision == ORCH_FP32_IEEE;
     bool has_winograd = !is_amd && is_fp32 && year >= WINOGRAD_SINCE;
     *out = (struct orch_kernel_gpu){

@@ -137,6 +137,13 @@ static void test_unknown(void **state)
      */
     assert_true(gpu_of("MI300X", ORCH_BF16, 0).sustained_flops <
                 gpu_of("H100", ORCH_BF16, 0).sustained_flops);
+    /* what AMD measured: 708 and 843 TFLOP/s in bf16 with 750 and 1000 W, 97.2 in fp32 */
+    assert_float_equal(gpu_of("MI325X", ORCH_BF16, 0).sustained_flops /
+                           gpu_of("MI300X", ORCH_BF16, 0).sustained_flops,
+                       843. / 708, 0.02);
+    struct orch_kernel_gpu fp32 = gpu_of("MI300X", ORCH_FP32, 0);
+    struct orch_kernel_product square = {.b = 1, .m = 4000, .n = 4000, .k = 4000};
+    assert_float_equal(2 * 64e9 / orch_kernel_product_s(&fp32, &square) / 97.2e12, 1, 0.03);
 }
 
 /* Attention of 12 heads over 128 tokens of 768, by itself or as the operations of a file: the same
