@@ -296,7 +296,8 @@ const struct orch_command ORCH_COMMAND_GPU_PRICES = {
     .options = PRICES_OPTIONS,
     .option_bytes = sizeof(struct prices_options),
     .about =
-        "The prices are from SkyPilot's catalogues; the dates in the column 'as of' are estimates. "
+        "The prices are from SkyPilot's catalogues and clouds' own lists; a year alone in the "
+        "column 'as of' is an estimate. "
         "The --price of other commands and the prices in your hardware.yaml take precedence.\n"
         "\n"
         "--update adds the rows of a CSV file to prices.csv in $XDG_DATA_HOME/orch. For each "

@@ -27,6 +27,13 @@ same "$(json gpu.fp32_tflops) $(json gpu.bandwidth_gbs) $(json gpu.price.cloud)"
 ok orch gpu links
 has nvlink4
 has ethernet10
+# data-centre chips of 2023 and later that a cloud rents out by the hour
+for name in B200 B300 GB200 GB300 H20 L20 L40S MI300X MI325X MI355X RTX-5090 RTX-PRO-6000 TPU-v5e TPU-v5p TPU-v6e; do
+  ok orch gpu prices $name --json
+  test "$(json prices.0.source)" || _fail "$name has no price"
+  ok orch gpu show $name
+  has 'an hour a GPU ('
+done
 ok orch gpu prices K80
 has 'Standard_NC6'
 has_not V100

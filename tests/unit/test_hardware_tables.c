@@ -115,8 +115,11 @@ static void test_prices(void **state)
         if (!(each >= 0.05 && each <= 20) || p->spot_usd_per_hour > p->usd_per_hour)
             fail_msg("%s %s: $%g a GPU, spot $%g", p->gpu, p->instance, each,
                      orch_price_per_gpu(p, true));
-        /* "v5@3f5f697": a folder and a commit */
-        assert_true(g_regex_match_simple("^v[0-9]+@[0-9a-f]{7}$", p->source, 0, 0));
+        /* "v5@3f5f697": a folder and a commit; "cloud.com/prices@2026-09-20": a list and a day */
+        if (!g_regex_match_simple(
+                "^(v[0-9]+@[0-9a-f]{7}|[a-z0-9./]+@20[0-9]{2}-[0-9]{2}-[0-9]{2})$", p->source, 0,
+                0))
+            fail_msg("%s %s: source '%s'", p->gpu, p->instance, p->source);
         assert_true(strcmp(p->as_of, "2020") > 0 && strcmp(p->as_of, "2027") < 0);
         assert_false(p->is_own);
     }
