@@ -17,7 +17,8 @@
 /* Half width for what a board of a measured chip differs by. Set by judgement; the few boards whose
  * chip was measured lie within it (bench/results/2026-11-29-kernels.md). */
 #define BOARD_SPREAD 0.2
-/* Least half width of a processor where only GPUs were measured, or the reverse: a factor of 100. */
+/* Least half width of a processor where only GPUs were measured, or the reverse: a factor of 100.
+ */
 #define OTHER_KIND_SPREAD 4.6
 /* Half width for a number e times outside the training range (bench/beyond.py). */
 #define BEYOND_SPREAD 0.6
