@@ -53,6 +53,24 @@ static void test_coverage_of_the_limit(void **state)
         fail_msg("coverage %.3f", coverage);
 }
 
+/* GSL finds no quantile of F for about every tenth number of degrees of freedom above 1,000. */
+static void test_limits_of_long_curves(void **state)
+{
+    (void)state;
+    for (size_t count = 1000; count < 1400; count += 10) {
+        g_autofree double *k = g_new(double, count), *loss = g_new(double, count);
+        struct orch_curve curve;
+        uint64_t random = 7919 * count;
+        for (size_t i = 0; i < count; i++) {
+            k[i] = (double)(i + 1);
+            loss[i] = 1 / (0.05 * k[i] + 0.4) + 0.3 + 0.01 * normal(&random);
+        }
+        assert_true(orch_curve_fit(k, loss, count, NULL, &curve, NULL));
+        struct orch_interval limit = orch_curve_limit_interval(&curve, k, loss, count, HUGE_VAL);
+        assert_true(limit.low > 0.28 && limit.low <= limit.mid && limit.high < 0.32);
+    }
+}
+
 /* The later part of the curve lies within the interval of forecasts from the first part. */
 static void test_coverage_of_forecasts(void **state)
 {
@@ -216,6 +234,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_coverage_of_the_limit),
+        cmocka_unit_test(test_limits_of_long_curves),
         cmocka_unit_test(test_coverage_of_forecasts),
         cmocka_unit_test(test_few_points_have_no_forecasts),
         cmocka_unit_test(test_slope_of_the_end),

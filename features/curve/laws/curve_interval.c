@@ -125,8 +125,8 @@ struct orch_interval orch_curve_limit_interval(const struct orch_curve *curve, c
     } else if (!curve->is_flat && n > params + 1 && scales[0] > 0) {
         double own = orch_curve_form_limit(f.form, b);
         double least = orch_curve_solve_limit(&f, b, own), share = independent_share(&f, b);
-        double dof = fmax(n * share - params, 1);
-        double most = least * (1 + gsl_cdf_fdist_Pinv(0.9, 1, dof) / (n - params) / share);
+        double t = gsl_cdf_tdist_Pinv(0.95, fmax(n * share - params, 1));
+        double most = least * (1 + t * t / (n - params) / share);
         double last = orch_curve_form_at(f.form, b, f.k[f.count - 1]);
         out.low = bound(&f, b, own, 0, most);
         out.mid = own;
