@@ -9,10 +9,12 @@
 #include <gsl/gsl_randist.h>
 #include <math.h>
 
-#define FAR 9.0         /* standard deviations */
-#define STEPS 300       /* over -FAR to FAR */
-#define LUCK_LEVEL 0.05 /* equal settings lead by as much at most so often: it is no luck */
-#define SCALE_STEPS 64  /* quantiles of the standard error's own distribution */
+#define FAR 9.0           /* standard deviations */
+#define STEPS 300         /* over -FAR to FAR */
+#define LUCK_LEVEL 0.05   /* equal settings lead by as much at most so often: it is no luck */
+#define SCALE_STEPS 64    /* quantiles of the standard error's own distribution */
+#define DEGREES_MOST 1000 /* beyond them the error is as good as known, and GSL misses quantiles   \
+                           */
 
 double orch_best_of_excess(size_t count)
 {
@@ -46,6 +48,8 @@ double orch_best_of_lead_tail(double lead, size_t count, double degrees)
         return (double)NAN;
     if (isinf(lead))
         return 0;
+    if (degrees > DEGREES_MOST)
+        return tail(lead, count);
     for (int i = 0; i < SCALE_STEPS; i++) {
         double square = gsl_cdf_chisq_Pinv((i + 0.5) / SCALE_STEPS, degrees) / degrees;
         sum += tail(lead * sqrt(square), count);

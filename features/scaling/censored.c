@@ -18,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FREEDOM_MOST 1000 /* the interval of more is no narrower: GSL misses quantiles of more */
+
 /* Returns the coefficient of variation of a log-normal variable whose logarithm has variance v. */
 static double variation_of(double log_variance)
 {
@@ -30,7 +32,8 @@ static void fill_interval(struct orch_censored *out, const double *times)
     for (size_t i = 0; i < out->reached; i++)
         logs[i] = log(times[i]);
     struct orch_stat stat = orch_stat_of(logs, out->reached);
-    double freedom = (double)out->reached - 1, squares = freedom * stat.sd * stat.sd;
+    double freedom = fmin((double)out->reached - 1, FREEDOM_MOST),
+           squares = freedom * stat.sd * stat.sd;
     if (!(out->high > out->low) || !(squares > 0))
         return;
     out->log_variance = stat.sd * stat.sd;
