@@ -8,9 +8,10 @@
 #include "features/share/shared_run.h"
 
 /** Intervals as shares of a claim's duration: for sending results (60 s), and for checking whether
- * results of others have arrived (30 s) or the network is back. */
+ * results of others have arrived (30 s; 6 s without work) or the network is back. */
 #define ORCH_SHARE_SEND (1.0 / 15)
 #define ORCH_SHARE_LOOK (1.0 / 30)
+#define ORCH_SHARE_LOOK_IDLE (1.0 / 150)
 /** ... and for looking at what others have begun, before a search chooses (3 s). */
 #define ORCH_SHARE_POINTS (1.0 / 300)
 

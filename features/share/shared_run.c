@@ -247,8 +247,8 @@ static bool take_points(void *ctx)
 static enum orch_retry again(void *ctx, bool idle)
 {
     struct orch_run_sharing *share = ctx;
-    bool is_time =
-        orch_mono_ns() - share->looked_mono_ns >= orch_share_interval_ns(ORCH_SHARE_LOOK);
+    bool is_time = orch_mono_ns() - share->looked_mono_ns >=
+                   orch_share_interval_ns(idle ? ORCH_SHARE_LOOK_IDLE : ORCH_SHARE_LOOK);
     if (!idle && is_time)
         share->looked_mono_ns = orch_mono_ns();
     if (!idle)
@@ -257,10 +257,12 @@ static enum orch_retry again(void *ctx, bool idle)
         return ORCH_RETRY_NEVER;
     if (share->options->waits)
         report_wait(share);
-    if (share->options->waits && !is_time)
+    const bool is_early = share->options->waits && !is_time;
+    if (!is_early || !orch_share_is_down(share))
+        send_unsent(share); /* others may wait for these */
+    if (is_early)
         return ORCH_RETRY_LATER;
     share->looked_last = true;
-    send_unsent(share); /* others may wait for these */
     if (orch_share_pull(share, share->plan->store))
         replace_held(share);
     return ORCH_RETRY_NOW;

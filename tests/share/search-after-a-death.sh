@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../cli/lib.sh"
 export ORCH_SLOTS=off # these are two machines
 cd "$SCRATCH"
-export ORCH_CLAIM_S=120 # what others have is looked at every 4 s
+export ORCH_CLAIM_S=120 # who has work looks at what others have every 4 s, who has none every 0.8 s
 git init -q --bare hub.git
 for who in ada bob; do
     git clone -q hub.git $who 2>/dev/null
@@ -51,3 +51,11 @@ err=$(<bob.err)
 says 'best of 6 settings'
 ok orch -C bob ls --json --where 'recipe = tune and state = ok'
 same "$(json runs.#)" 6 'settings of the group'
+# two that live end soon after the last trial, not when each looks at the other's results again
+export ORCH_CLAIM_S=1800 # who has work looks every 60 s, who has none every 12 s
+began=$SECONDS
+for who in ada bob; do
+    (cd $who && sed -i 's/trials: 6/trials: 12/' tune.recipe && SLOW=0.5 ORCH_USER=$who exec orch run tune.recipe --share --wait >../$who.out 2>../$who.err) &
+done
+wait
+[ $((SECONDS - began)) -lt 50 ] || _fail 'the two waited for each other'

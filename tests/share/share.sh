@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../cli/lib.sh"
 export ORCH_SLOTS=off # these are several machines
 cd "$SCRATCH"
-export ORCH_CLAIM_S=60 # who waits looks every thirtieth of it
+export ORCH_CLAIM_S=60 # who has work looks every thirtieth of it, who waits more often
 # both COMMAND...: ada and bob do it at once, each in a clone; their stderr in $SCRATCH/NAME.err
 both() {
     for who in ada bob; do
