@@ -6,6 +6,7 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
+#include "lib/base/mount_space.h"
 #include "lib/wire/trial.h"
 #include "lib/wire/value.h"
 #include "store/handle/store_dir.h"
@@ -244,17 +245,18 @@ static void link_siblings(const struct place *place, const char *folder, const c
         closedir(dir);
 }
 
-/* Makes the folders above the copy with their links. Returns the place of the copy, which the
- * caller frees; NULL on error. */
-static char *make_surroundings(const char *origin, const char *work, GError **error)
+/* Makes the folders above the copy; with `links` those beside them, instead. Returns the place of
+ * the copy, which the caller frees; NULL on error. */
+static char *make_surroundings(const char *origin, const char *work, bool links, GError **error)
 {
     const struct place place = {origin, work};
     g_auto(GStrv) parts = g_strsplit(origin + 1, "/", -1);
     g_autofree char *folder = g_strdup("/"), *to = g_strdup(work);
     for (int i = 0; parts[i]; i++) {
-        if (!orch_dir_make(to, error))
+        if (!links && !orch_dir_make(to, error))
             return NULL;
-        link_siblings(&place, folder, parts[i], to);
+        if (links)
+            link_siblings(&place, folder, parts[i], to);
         descend(&folder, parts[i]);
         descend(&to, parts[i]);
     }
@@ -418,9 +420,12 @@ json_t *orch_apart_make(struct orch_plan *plan, const struct orch_plan_item *ite
     struct budget budget = {COPIED_FILES, COPIED_BYTES, COPIED_BYTES, false};
     g_autofree char *work = g_build_filename(trial_dir, ORCH_TRIAL_WORK, NULL);
     g_autofree char *whole = orch_workspace_copy(workspace, tree, error);
-    g_autofree char *copy = whole ? make_surroundings(origin, work, error) : NULL;
+    g_autofree char *copy = whole ? make_surroundings(origin, work, false, error) : NULL;
     if (!copy || !mirror(whole, relative, copy, &budget, error))
         return NULL;
+    if (budget.has_links ||
+        !orch_mount_space_is_allowed()) /* else the copy is shown in its place */
+        g_free(make_surroundings(origin, work, true, NULL));
     json_t *python = json_array();
     g_autoptr(GPtrArray) folders = orch_redirect_python(plan, item->cell->experiment, NULL);
     for (guint i = 0; i < folders->len; i++)
