@@ -15,8 +15,8 @@
  *
  * ends: from the first 20 and 50 % of each curve of at least 20 points, in columns: its name, the
  * share, the last loss as forecast, the log of its 90 % interval to one side, and the steps that
- * reach the least loss of the first four fifths and 0.95 of the least of all (nan: none).
- * bench/algoperf.py judges them. */
+ * reach the least loss of the first four fifths and 0.95 of the least of all (nan: none). Those
+ * without a fit, because they do not fall, are left out. bench/algoperf.py judges them. */
 #include "features/curve/laws/curve_interval.h"
 #include "features/curve/laws/schedule_law.h"
 #include "lib/base/csv.h"
@@ -212,7 +212,10 @@ static int ends(char **words)
             struct orch_stages *stages = is_chosen
                                              ? orch_stages_fit(k, loss, seen, NULL, 0, &best, NULL)
                                              : by_fit(k, loss, seen);
-            if (!stages)
+            bool falls = stages && orch_stages_fall(stages, ORCH_CURVE_EQUAL, k, loss, seen);
+            if (!falls)
+                orch_stages_free(stages);
+            if (!falls)
                 continue;
             printf("%s\t%g\t%.9g\t%.9g\t%.9g\t%.9g\n", s->name, half ? 0.5 : 0.2,
                    orch_stages_loss(stages, k[count - 1]),

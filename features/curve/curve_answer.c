@@ -55,8 +55,13 @@ static bool add_run(struct reading *r, const struct orch_run *run, GError **erro
     struct orch_curve_result result = {0};
     struct orch_run_curve *curve =
         orch_run_curve_read(r->plugins, r->store, run, &r->ask->series, error);
-    if (!curve || !orch_run_curve_fit(curve, r->ask->choice, &r->ask->fit, &result, error)) {
-        orch_run_curve_free(curve);
+    const struct orch_curve_ask *ask = r->ask;
+    if (!curve || !orch_run_curve_fit(curve, ask->choice, &ask->fit, &result, error)) {
+        bool has_targets = !isnan(ask->loss) || !isnan(ask->accuracy) || ask->epochs;
+        if (result.is_refused && has_targets)
+            g_ptr_array_add(r->answer->refused, curve);
+        else
+            orch_run_curve_free(curve);
         return false;
     }
     if (curve->dropped)
@@ -77,16 +82,19 @@ static bool add_runs(struct reading *r, const GPtrArray *runs, GError **error)
     GError *last = NULL;
     for (guint i = 0; i < runs->len; i++) {
         GError *problem = NULL;
+        guint refused = r->answer->refused->len;
         if (add_run(r, runs->pdata[i], &problem))
             continue;
         if (g_error_matches(problem, ORCH_ERROR, ORCH_ERROR_NOT_FOUND))
             r->answer->without++;
-        else if (runs->len > 1)
-            g_ptr_array_add(r->warnings, g_strdup_printf("left out: %s", problem->message));
+        else if (runs->len > 1 || r->answer->refused->len)
+            g_ptr_array_add(r->warnings,
+                            g_strconcat(r->answer->refused->len > refused ? "" : "left out: ",
+                                        problem->message, NULL));
         g_clear_error(&last);
         last = problem;
     }
-    if (!r->answer->curves->len) {
+    if (!r->answer->curves->len && !r->answer->refused->len) {
         g_propagate_error(error, last);
         return false;
     }
@@ -122,6 +130,7 @@ static struct orch_curve_answer *answer_new(const struct orch_curve_options *fit
 {
     struct orch_curve_answer *answer = g_new0(struct orch_curve_answer, 1);
     answer->curves = g_ptr_array_new_with_free_func((GDestroyNotify)orch_run_curve_free);
+    answer->refused = g_ptr_array_new_with_free_func((GDestroyNotify)orch_run_curve_free);
     answer->results = g_array_new(FALSE, FALSE, sizeof(struct orch_curve_result));
     g_array_set_clear_func(answer->results, (GDestroyNotify)orch_curve_result_release);
     answer->places = g_ptr_array_new();
@@ -154,6 +163,7 @@ void orch_curve_answer_free(struct orch_curve_answer *answer)
     orch_isotonic_free(answer->bridge);
     orch_predicted_curve_free(answer->predicted);
     g_ptr_array_unref(answer->curves);
+    g_ptr_array_unref(answer->refused);
     g_array_unref(answer->results);
     g_ptr_array_unref(answer->places);
     g_free(answer);
@@ -257,11 +267,22 @@ static struct orch_curve_target *reach(const struct fitted *f, char *name, doubl
     double low = reach_with(f, loss, -1), high = reach_with(f, loss, 1);
     if (!is_reached && isfinite(low)) {
         k = orch_curve_reach_by_slope(f->curve->k, f->curve->loss, f->curve->count, loss);
-        set_k(target, f->curve, fmin(fmax(k, low), high));
+        if (!isnan(k))
+            set_k(target, f->curve, fmin(fmax(k, low), high));
     }
     target->step = (struct orch_interval){
         isfinite(low) ? steps_of(f->curve, low) : (double)INFINITY, target->steps,
         isfinite(high) ? steps_of(f->curve, high) : (double)INFINITY};
+    return target;
+}
+
+/* The target of a run without a fit: nothing is forecast. */
+static struct orch_curve_target *refuse(const struct fitted *f, char *name, double seen_k)
+{
+    struct orch_curve_target *target =
+        new_target(f, name, NAN, isnan(seen_k) ? (double)NAN : seen_k / f->curve->k_per_epoch);
+    target->why_not = isnan(seen_k) ? "not reached, no fit" : NULL;
+    set_k(target, f->curve, seen_k);
     return target;
 }
 
@@ -302,13 +323,16 @@ static struct orch_curve_target *reach_by_accuracy(const struct orch_run_curve *
     own.count = c->accuracy_count;
     for (size_t i = 0; i < own.count; i++)
         error[i] = 1 - c->accuracy[i];
+    const struct fitted none = {&own, NULL, NULL};
     if (!orch_run_curve_fit(&own, ORCH_CURVE_AUTO, NULL, &result, NULL)) {
+        if (result.is_refused)
+            return refuse(&none, name, NAN);
         g_free(name);
         return NULL;
     }
     const struct fitted fitted = {&own, result.stages, &result};
     struct orch_curve_target *target = reach(&fitted, name, 1 - accuracy, NAN);
-    target->is_by_accuracy = true;
+    target->loss = NAN;
     orch_curve_result_release(&result);
     return target;
 }
@@ -318,8 +342,11 @@ static struct orch_curve_target *accuracy_target(const struct fitted *f, double 
 {
     g_autofree char *name = g_strdup_printf("accuracy %g", accuracy);
     struct orch_curve_target *own = NULL;
-    if (f->curve->is_accuracy)
-        return reach(f, g_steal_pointer(&name), 1 - accuracy, seen_epoch);
+    if (f->curve->is_accuracy) {
+        own = reach(f, g_steal_pointer(&name), 1 - accuracy, seen_epoch);
+        own->loss = NAN;
+        return own;
+    }
     if (isnan(bridge_loss) && f->curve->accuracy_count)
         own = reach_by_accuracy(f->curve, g_strdup(name), accuracy);
     return own ? own : reach(f, g_steal_pointer(&name), bridge_loss, seen_epoch);
@@ -338,6 +365,33 @@ static void add_targets(GPtrArray *all, const struct orch_curve_ask *ask, const 
         g_ptr_array_add(all, after_epochs(f, ask->epochs));
 }
 
+static double first_below(const struct orch_run_curve *c, double loss)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (c->loss[i] <= loss)
+            return c->k[i];
+    return NAN;
+}
+
+/* Adds the targets of a curve without a fit: what it recorded, and no forecast. */
+static void add_refused(GPtrArray *all, const struct orch_curve_ask *ask,
+                        const struct orch_run_curve *c)
+{
+    const struct fitted f = {c, NULL, NULL};
+    double accurate = first_accurate(c, ask->accuracy) * c->k_per_epoch;
+    if (!isnan(ask->loss)) {
+        struct orch_curve_target *target =
+            refuse(&f, g_strdup_printf("loss %g", ask->loss), first_below(c, ask->loss));
+        target->loss = ask->loss;
+        g_ptr_array_add(all, target);
+    }
+    if (!isnan(ask->accuracy))
+        g_ptr_array_add(all, refuse(&f, g_strdup_printf("accuracy %g", ask->accuracy),
+                                    c->is_accuracy ? first_below(c, 1 - ask->accuracy) : accurate));
+    if (ask->epochs)
+        g_ptr_array_add(all, refuse(&f, g_strdup_printf("%d epochs", (int)ask->epochs), NAN));
+}
+
 GPtrArray *orch_curve_answer_targets(const struct orch_curve_answer *answer,
                                      const struct orch_curve_ask *ask)
 {
@@ -348,6 +402,8 @@ GPtrArray *orch_curve_answer_targets(const struct orch_curve_answer *answer,
         const struct fitted fitted = {answer->curves->pdata[i], result->stages, result};
         add_targets(all, ask, &fitted, answer->bridge_loss);
     }
+    for (guint i = 0; i < answer->refused->len; i++)
+        add_refused(all, ask, answer->refused->pdata[i]);
     if (answer->predicted) {
         const struct fitted fitted = {&answer->predicted->units, answer->predicted->stages, NULL};
         add_targets(all, ask, &fitted, answer->bridge_loss);

@@ -16,9 +16,10 @@ struct orch_curve_ask {
 };
 
 struct orch_curve_answer {
-    GPtrArray *curves;                      /* struct orch_run_curve * */
-    GArray *results;                        /* struct orch_curve_result, one for each curve */
-    GPtrArray *places;                      /* char *: where each run was made, borrowed */
+    GPtrArray *curves;  /* struct orch_run_curve * */
+    GArray *results;    /* struct orch_curve_result, one for each curve */
+    GPtrArray *refused; /* struct orch_run_curve *: without a fit, with targets */
+    GPtrArray *places;  /* char *: where each run was made, borrowed */
     struct orch_predicted_curve *predicted; /* NULL: not asked for */
     struct orch_isotonic *bridge; /* accuracy as a function of loss; NULL: not asked for */
     double bridge_loss;           /* loss at which accuracy reaches the target; NaN: never */
@@ -46,14 +47,13 @@ void orch_curve_answer_free(struct orch_curve_answer *answer);
 struct orch_curve_target {
     const char *key; /* of the run, or the name of the network that was not run. Borrowed */
     char *target;    /* "loss 0.3", "accuracy 0.9", "40 epochs" */
-    double loss;     /* at the target */
+    double loss;     /* at the target; NaN: not known, as of an accuracy that no loss stands for */
     double steps, epochs, seconds;
     struct orch_interval step; /* 90 % interval of `steps` where it is a forecast; NaN: unknown.
                                   high is infinite when the interval has no end */
     struct orch_interval at;   /* of "40 epochs": 90 % interval of the loss; else NaN */
     double seen_epoch;         /* the first epoch at which the run itself reached the accuracy */
     const char *why_not;       /* why the target is not reached; NULL: it is */
-    bool is_by_accuracy;       /* forecast by the curve of the accuracy itself */
 };
 /** All curves with all targets, struct orch_curve_target *. The caller unrefs. */
 GPtrArray *orch_curve_answer_targets(const struct orch_curve_answer *answer,

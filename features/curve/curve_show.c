@@ -101,12 +101,35 @@ static const struct orch_curve_result *result_of(const struct orch_curve_answer 
     return &g_array_index(answer->results, struct orch_curve_result, i);
 }
 
+/* The forms, and a stage that does not fall. */
+static const struct {
+    const char *name, *relative, *meaning;
+} FORMS[] = {
+    [ORCH_CURVE_OPTIMUS] = {"optimus", "optimus, relative",
+                            "loss = 1/(b0 k + b1) + b2, all b >= 0 (Peng et al. 2018, equation 1)"},
+    [ORCH_CURVE_POWER] = {"power", "power, relative", "loss = a + b (k + d)^-c"},
+    [ORCH_CURVE_EXPONENTIAL] = {"exponential", "exponential, relative", "loss = a + b e^(-c k)"},
+    [ORCH_CURVE_LINE] = {"line", "line", "loss = a - b k, which has no limit"},
+    {"flat", "flat", "the mean of a stage of the learning rate in which the loss does not fall"},
+};
+enum { FLAT = G_N_ELEMENTS(FORMS) - 1, ALL_BUT_OPTIMUS = ~(1 << ORCH_CURVE_OPTIMUS) };
+
+/* The forms that are there, as bits; FLAT ones beside the form that they stand for. */
+static int forms_of(const struct orch_curve_answer *answer)
+{
+    int found = 0;
+    for (guint i = 0; i < answer->results->len; i++)
+        for (size_t s = 0; s < result_of(answer, i)->stages->count; s++) {
+            const struct orch_curve *curve = &result_of(answer, i)->stages->curves[s];
+            found |= 1 << curve->form | (curve->is_flat ? 1 << FLAT : 0);
+        }
+    return found;
+}
+
 static bool has_form(const struct orch_curve_answer *answer, enum orch_curve_form form)
 {
-    for (guint i = 0; i < answer->results->len; i++)
-        if (result_of(answer, i)->stages->curves[0].form == form)
-            return true;
-    return false;
+    int found = forms_of(answer) & ~(1 << FLAT);
+    return form == ORCH_CURVE_OPTIMUS ? found & 1 << form : found & ALL_BUT_OPTIMUS;
 }
 
 static bool has_relative(const struct orch_curve_answer *answer)
@@ -119,18 +142,17 @@ static bool has_relative(const struct orch_curve_answer *answer)
 
 static const char *form_name(const struct orch_curve *curve)
 {
-    if (curve->is_flat)
-        return "flat";
-    if (curve->form == ORCH_CURVE_OPTIMUS)
-        return curve->is_relative ? "optimus, relative" : "optimus";
-    return curve->is_relative ? "power, relative" : "power";
+    int form = curve->is_flat ? FLAT : (int)curve->form;
+    return curve->is_relative ? FORMS[form].relative : FORMS[form].name;
 }
 
 static void add_params(struct orch_table *table, const struct orch_curve *curve,
                        enum orch_curve_form form)
 {
+    bool is_same = (curve->form == ORCH_CURVE_OPTIMUS) == (form == ORCH_CURVE_OPTIMUS);
     for (int j = 0; j < orch_curve_params(form); j++)
-        orch_table_add_real(table, curve->form == form ? curve->b[j] : (double)NAN);
+        orch_table_add_real(table, is_same && j < orch_curve_params(curve->form) ? curve->b[j]
+                                                                                 : (double)NAN);
 }
 
 /* Adds b0, b1 and b2 with their standard errors in brackets; in JSON these are separate columns. */
@@ -163,7 +185,7 @@ static void add_limit(struct orch_table *table, struct orch_interval limit, bool
     g_autofree char *text =
         isfinite(limit.low) && isfinite(limit.high)
             ? g_strdup_printf("%.4g (%.3g to %.3g)", limit.mid, limit.low, limit.high)
-            : g_strdup_printf("%.4g", limit.mid);
+            : g_strdup_printf(isnan(limit.mid) ? "-" : "%.4g", limit.mid);
     orch_table_add(table, text, NULL);
 }
 
@@ -305,15 +327,15 @@ static struct orch_table *bridge_table(const struct orch_isotonic *bridge)
 static void print_notes(const struct orch_curve_answer *answer, const struct orch_curve_ask *a)
 {
     const struct orch_run_curve *first = curve_of(answer, 0);
+    int forms = forms_of(answer);
     bool is_mixed = false;
     for (guint i = 1; i < answer->curves->len; i++)
         is_mixed = is_mixed || curve_of(answer, i)->is_by_epoch != first->is_by_epoch;
-    if (has_form(answer, ORCH_CURVE_OPTIMUS))
-        printf("optimus: loss = 1/(b0 k + b1) + b2, all b >= 0 (Peng et al. 2018, equation 1)\n");
+    for (size_t f = 0; f < G_N_ELEMENTS(FORMS); f++)
+        if (forms & 1 << f)
+            printf("%s: %s\n", FORMS[f].name, FORMS[f].meaning);
     if (has_form(answer, ORCH_CURVE_OPTIMUS) && answer->has_errors)
         printf("in brackets: standard errors\n");
-    if (has_form(answer, ORCH_CURVE_POWER))
-        printf("power: loss = a + b (k + d)^-c\n");
     if (a->choice == ORCH_CURVE_AUTO)
         printf("form: the one that forecast the end of the curve best from its earlier parts\n");
     if (has_relative(answer))
@@ -359,13 +381,15 @@ static void print_target_notes(const struct orch_curve_answer *answer,
 static void print_text(struct orch_cli *cli, const struct orch_curve_answer *answer,
                        const struct orch_curve_ask *a, bool has_targets)
 {
-    orch_cli_table_print(cli, fit_table(answer, false), "curves");
-    print_notes(answer, a);
+    if (answer->curves->len) {
+        orch_cli_table_print(cli, fit_table(answer, false), "curves");
+        print_notes(answer, a);
+    }
     if (answer->predicted)
         predicted_curve_print(cli, answer->predicted);
     if (!has_targets)
         return;
-    printf("\n");
+    printf(answer->curves->len ? "\n" : "");
     orch_cli_table_print(cli, target_table(answer, a, false), "targets");
     print_target_notes(answer, a);
     if (!answer->bridge)

@@ -395,11 +395,14 @@ struct orch_run_curve *orch_run_curve_read(struct orch_plugins *plugins, struct 
     return c;
 }
 
-/* False for a curve that is off by more than the losses themselves and follows none of their
- * spread. */
-static bool has_fit(const struct orch_goodness *good)
+/* False for losses that do not fall. Outliers are judged as the fit has them. */
+static bool falls(const struct orch_run_curve *c, const struct orch_stages *stages,
+                  const struct orch_curve_options *o)
 {
-    return good->relative_error <= 1 || good->r2 >= 0.5;
+    g_autofree double *loss = g_memdup2(c->loss, c->count * sizeof *loss);
+    if (o->neighbours)
+        orch_curve_smooth(c->loss, c->count, o->neighbours, loss);
+    return orch_stages_fall(stages, o->weights, c->k, loss, c->count);
 }
 
 bool orch_run_curve_fit(const struct orch_run_curve *curve, enum orch_curve_choice choice,
@@ -433,11 +436,12 @@ bool orch_run_curve_fit(const struct orch_run_curve *curve, enum orch_curve_choi
         return false;
     }
     out->good = orch_stages_goodness(out->stages, curve->k, curve->loss, curve->count, 0);
-    if (!has_fit(&out->good)) {
+    if (!falls(curve, out->stages, &o)) {
         orch_error_set(error, ORCH_ERROR_USAGE, "name another metric with --metric",
                        "run %s: no curve fits '%s', because it does not fall as a loss does",
                        orch_run_short_key(curve->key), curve->metric);
         orch_curve_result_release(out);
+        out->is_refused = true;
         return false;
     }
     out->limits = g_new(struct orch_interval, out->stages->count);

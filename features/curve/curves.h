@@ -66,12 +66,14 @@ struct orch_curve_result {
     struct orch_stages *stages;
     struct orch_goodness good;
     struct orch_interval *limits; /* of each stage: the loss that it tends to, with its interval */
-    GArray *errors; /* struct orch_curve_forecast: forecasts from earlier parts of the curve; empty
-                       with several stages or few points */
+    GArray *errors;  /* struct orch_curve_forecast: forecasts from earlier parts of the curve; empty
+                        with several stages or few points */
+    bool is_refused; /* no curve fits, because the losses do not fall; then nothing else is set */
 };
 /** The half width of the log of the loss at k, beyond the run's last point; NaN: not known. */
 double orch_run_curve_half(const struct orch_run_curve *curve,
                            const struct orch_curve_result *result, double k);
+/** Fits. Fails with ORCH_ERROR_USAGE, also where the losses do not fall: then `out` says so. */
 bool orch_run_curve_fit(const struct orch_run_curve *curve, enum orch_curve_choice choice,
                         const struct orch_curve_options *options, struct orch_curve_result *out,
                         GError **error);

@@ -42,7 +42,7 @@ import json, sys
 a = json.loads(sys.argv[1])
 curve, target = a["curves"][0], a["targets"][0]
 assert curve["tends_to_low"] < 0.05 < curve["tends_to_high"] and abs(curve["tends_to"] - 0.05) < 0.01, curve
-assert target["reached"] == "yes" and 60 < target["step"] < 160 and target["step_low"] < 98 < target["step_high"], target
+assert target["loss"] is None and target["reached"] == "yes" and 60 < target["step"] < 160 and target["step_low"] < 98 < target["step_high"], target
 P
 done
 ok orch curve --where 'kind=accuracy' --target-accuracy 99% --json

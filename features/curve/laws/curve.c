@@ -39,8 +39,11 @@ static void unscale(enum orch_curve_form form, double *b, double k_scale, double
         return;
     }
     b[0] *= loss_scale;
-    b[1] *= loss_scale * pow(k_scale, b[2]);
+    b[1] *= loss_scale;
+    if (form == ORCH_CURVE_POWER)
+        b[1] *= pow(k_scale, b[2]);
     b[3] *= k_scale;
+    b[form == ORCH_CURVE_LINE ? 1 : 2] /= form == ORCH_CURVE_POWER ? 1 : k_scale;
 }
 
 static size_t different(const double *k, size_t count)
@@ -144,13 +147,13 @@ static void fit_checked(const double *k, const double *loss, size_t count, doubl
         curve.is_flat = true;
         orch_curve_form_flat(o->form, orch_curve_points_mean(&f), curve.b);
     }
+    curve.form = f.form;
     double scale = o->is_normalised ? 1 : maximum;
     for (size_t i = 0; i < n; i++) {
-        double miss =
-            scale * f.root[i] * (orch_curve_form_at(o->form, curve.b, f.k[i]) - f.loss[i]);
+        double miss = scale * f.root[i] * (orch_curve_form_at(f.form, curve.b, f.k[i]) - f.loss[i]);
         curve.sse += miss * miss;
     }
-    unscale(o->form, curve.b, span > 0 ? span : 1, scale);
+    unscale(f.form, curve.b, span > 0 ? span : 1, scale);
     *out = curve;
     orch_curve_points_release(&f);
 }
@@ -216,6 +219,10 @@ static double form_inverse(enum orch_curve_form form, const double *b, double lo
 {
     if (form == ORCH_CURVE_OPTIMUS)
         return (1 / (loss - b[2]) - b[1]) / b[0];
+    if (form == ORCH_CURVE_EXPONENTIAL)
+        return log(b[1] / (loss - b[0])) / b[2];
+    if (form == ORCH_CURVE_LINE)
+        return (b[0] - fmax(loss, 0)) / b[1];
     return pow((loss - b[0]) / b[1], -1 / b[2]) - b[3];
 }
 
@@ -225,7 +232,7 @@ static bool reach(const struct orch_curve *curve, double loss, double *out_k)
         *out_k = curve->start_k;
         return true;
     }
-    if (curve->is_flat || loss <= orch_curve_limit(curve))
+    if (curve->is_flat || loss < 0 || loss <= orch_curve_limit(curve))
         return false;
     double k = form_inverse(curve->form, curve->b, loss / curve->loss_scale);
     if (!isfinite(k))

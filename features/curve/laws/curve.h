@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Loss curves: a job's loss as a function of its progress, which extrapolates it. Two forms:
+ * Loss curves: a job's loss as a function of its progress, which extrapolates it. The forms:
  *
  *   optimus  l(k) = 1 / (b0 k + b1) + b2        b >= 0   Peng et al., "Optimus", EuroSys 2018, eq.
  * 1 power    l(k) = a + b (k + d)^-c            a, b, c, d >= 0: a shifted power law
+ *   exponential  l(k) = a + b exp(-c k)         what a power law tends to as c and d grow
+ *   line     l(k) = a - b k, at least 0         a fall that does not slow down: it has no limit
  *
  * k is a step or an epoch, as the caller chooses; losses are in the caller's units. The first form
  * is the second with c = 1 (a = b2, b = 1/b0, d = b1/b0), so the power law never fits worse. If a
@@ -19,7 +21,9 @@
 
 enum orch_curve_form {
     ORCH_CURVE_OPTIMUS,
-    ORCH_CURVE_POWER,
+    ORCH_CURVE_POWER, /* an exponential where that is what it tends to */
+    ORCH_CURVE_EXPONENTIAL,
+    ORCH_CURVE_LINE,
 };
 
 enum orch_curve_method {
@@ -58,7 +62,8 @@ struct orch_curve_options {
 /** A fitted curve. A plain value that may be copied. */
 struct orch_curve {
     enum orch_curve_form form;
-    /* b0, b1, b2 or a, b, c, d, for losses divided by loss_scale and k counted from start_k */
+    /* b0, b1, b2 or a, b, c, d (as many as the form has), for losses divided by loss_scale and k
+     * counted from start_k */
     double b[ORCH_CURVE_PARAMS_MAX];
     double loss_scale; /* 1 for raw losses, else their maximum before outliers were replaced */
     double start_k;    /* first k of the stage; 0 without stages */
@@ -70,7 +75,7 @@ struct orch_curve {
     bool is_relative;  /* fitted with options.is_relative */
 };
 
-/** Number of parameters of a form: 3 or 4. */
+/** Number of parameters of a form: 2 to 4. */
 int orch_curve_params(enum orch_curve_form form);
 
 /** Replaces outliers: a loss outside the range of its `neighbours` (at least 1) original losses on
@@ -83,8 +88,8 @@ size_t orch_curve_smooth(const double *loss, size_t count, int neighbours, doubl
 /** Fits `count` points; `options` may be NULL. Needs at least as many distinct k as the form has
  * parameters (like the published program). k must be finite, not negative and in ascending order;
  * losses must be finite, not negative and not all 0. Constant or rising losses give a flat curve. A
- * power law's c is at most 10 and its d at most 10,000 times the span of k; beyond these bounds it
- * is practically an exponential that determines only their ratio. Fails with ORCH_ERROR_USAGE
+ * power law whose c would be above 10, or d above 10,000 times the span of k, comes back as an
+ * exponential, which determines only their ratio. Fails with ORCH_ERROR_USAGE
  * otherwise, naming the point. Takes 1 to 5 ms for 100 points, linear in their number. */
 bool orch_curve_fit(const double *k, const double *loss, size_t count,
                     const struct orch_curve_options *options, struct orch_curve *out,
@@ -98,7 +103,7 @@ double orch_curve_loss(const struct orch_curve *curve, double k);
  * power law, and if there are not more points than parameters. */
 void orch_curve_errors(const struct orch_curve *curve, const double *k, const double *loss,
                        size_t count, double end_k, double *out_errors);
-/** Limit of the loss for large k, in the caller's units. */
+/** Limit of the loss for large k, in the caller's units. NaN for a line. */
 double orch_curve_limit(const struct orch_curve *curve);
 
 /** One curve per stage between drops of the learning rate. */

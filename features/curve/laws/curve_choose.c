@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/curve/laws/curve_choose.h"
 
+#include <gsl/gsl_cdf.h>
 #include <math.h>
 
 /* Relative errors of the loss below this are rounding errors, so the fit is exact. */
@@ -10,6 +11,9 @@
 #define BETTER 0.95
 #define THINNED 80           /* points that forecasts are tried on */
 #define POINTS_A_PARAMETER 2 /* with fewer points the form with more parameters always wins */
+#define LEAST_LOSS 1e-9      /* that a relative error is divided by */
+#define PARTS 10             /* means of these parts of a curve show whether it falls */
+#define FAIR 0.5             /* a share of the spread that a curve explains only if it falls */
 
 /* False for the points before the first that the curve of their stage was fitted to. */
 static bool is_fitted(const struct orch_stages *stages, double k)
@@ -66,23 +70,77 @@ static struct orch_stages *choose_by_information(const double *k, const double *
                                                  const double *drops, size_t drop_count,
                                                  struct orch_curve_options o, GError **error)
 {
+    static const enum orch_curve_form OTHERS[] = {ORCH_CURVE_POWER, ORCH_CURVE_LINE};
     o.form = ORCH_CURVE_OPTIMUS;
-    struct orch_stages *optimus = orch_stages_fit(k, loss, count, drops, drop_count, &o, error);
-    if (!optimus || o.method != ORCH_CURVE_DIRECT)
-        return optimus;
-    o.form = ORCH_CURVE_POWER;
-    struct orch_stages *power = orch_stages_fit(k, loss, count, drops, drop_count, &o, NULL);
-    size_t params = 0;
-    for (size_t s = 0; power && s < power->count; s++)
-        params += (size_t)orch_curve_params(ORCH_CURVE_POWER);
-    if (power && count >= POINTS_A_PARAMETER * params &&
-        information(power, k, loss, count) + STRONG_EVIDENCE <
-            information(optimus, k, loss, count)) {
-        orch_stages_free(optimus);
-        return power;
+    struct orch_stages *best = orch_stages_fit(k, loss, count, drops, drop_count, &o, error);
+    for (size_t i = 0; best && o.method == ORCH_CURVE_DIRECT && i < G_N_ELEMENTS(OTHERS); i++) {
+        o.form = OTHERS[i];
+        struct orch_stages *other = orch_stages_fit(k, loss, count, drops, drop_count, &o, NULL);
+        size_t params = other ? other->count * (size_t)orch_curve_params(o.form) : 0;
+        if (other && count >= POINTS_A_PARAMETER * params &&
+            information(other, k, loss, count) + STRONG_EVIDENCE <
+                information(best, k, loss, count)) {
+            orch_stages_free(best);
+            best = g_steal_pointer(&other);
+        }
+        orch_stages_free(other);
     }
-    orch_stages_free(power);
-    return optimus;
+    return best;
+}
+
+/* ---- whether there is a curve at all --------------------------------------------------------- */
+
+/* False for losses that return to more than half of what they fell by: rising ones, and a U. */
+static bool stays_low(const double *loss, size_t count)
+{
+    double most = -HUGE_VAL, before = 0, least = HUGE_VAL, mean = 0;
+    size_t parts = MIN(count, PARTS);
+    for (size_t p = 0; p < parts; p++) {
+        size_t first = p * count / parts, end = (p + 1) * count / parts;
+        mean = 0;
+        for (size_t i = first; i < end; i++)
+            mean += loss[i] / (double)(end - first);
+        most = fmax(most, mean);
+        if (mean < least) {
+            least = mean;
+            before = most;
+        }
+    }
+    return least < before && mean - least <= (before - least) / 2;
+}
+
+bool orch_stages_fall(const struct orch_stages *stages, enum orch_curve_weights weights,
+                      const double *k, const double *loss, size_t count)
+{
+    double sum = 0, mean = 0, spread = 0, squares = 0, products = 0, last = 0, params = 0;
+    size_t points = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < count; i++) {
+            double weight = weights == ORCH_CURVE_SEGMENTS ? pow(4, (double)(i * 3 / count)) : 1;
+            weight /= stages->curves[0].is_relative ? fmax(loss[i], LEAST_LOSS) : 1;
+            double miss = weight * (orch_stages_loss(stages, k[i]) - loss[i]);
+            if (!is_fitted(stages, k[i]))
+                continue;
+            if (pass) {
+                double off = weight * (loss[i] - mean / sum);
+                spread += off * off;
+                squares += miss * miss;
+                products += points++ ? miss * last : 0;
+                last = miss;
+            } else {
+                sum += weight * weight;
+                mean += weight * weight * loss[i];
+            }
+        }
+    for (size_t s = 0; s < stages->count; s++)
+        params += stages->curves[s].is_flat ? 1 : orch_curve_params(stages->curves[s].form);
+    if (!stays_low(loss, count) || params < 2 || !(squares < spread))
+        return false;
+    /* neighbouring errors that are alike are not independent */
+    double alike = squares > 0 ? CLAMP(products / squares, 0, 0.98) : 0;
+    double dof = fmax((double)points * (1 - alike) / (1 + alike) - params, 1);
+    double least = (params - 1) * gsl_cdf_fdist_Pinv(0.999, params - 1, dof);
+    return 1 - squares / spread >= fmin(least / (least + dof), FAIR);
 }
 
 /* ---- by forecasts from earlier parts of the curve -------------------------------------------- */
@@ -93,10 +151,8 @@ static const struct orch_curve_candidate {
     bool is_relative;
     double skip;
 } CANDIDATES[] = {
-    {ORCH_CURVE_OPTIMUS, false, 0},
-    {ORCH_CURVE_POWER, false, 0},
-    {ORCH_CURVE_OPTIMUS, true, 0.2},
-    {ORCH_CURVE_POWER, true, 0.2},
+    {ORCH_CURVE_OPTIMUS, false, 0}, {ORCH_CURVE_POWER, false, 0}, {ORCH_CURVE_OPTIMUS, true, 0.2},
+    {ORCH_CURVE_POWER, true, 0.2},  {ORCH_CURVE_LINE, false, 0},
 };
 
 /* Shares of the points that a form is fitted to, to forecast the others. */

@@ -14,6 +14,13 @@ struct orch_goodness {
 struct orch_goodness orch_stages_goodness(const struct orch_stages *stages, const double *k,
                                           const double *loss, size_t count, double from_k);
 
+/** Returns whether the losses fall at all: they do not return to more than half of what they fell
+ * by, and the fit explains more of their spread than of noise around a constant (F test at 0.1 %,
+ * with as many independent points as the correlation of neighbouring errors leaves; or half of it).
+ * `weights` are those of the fit. */
+bool orch_stages_fall(const struct orch_stages *stages, enum orch_curve_weights weights,
+                      const double *k, const double *loss, size_t count);
+
 /** A forecast from the earlier part of a curve. */
 struct orch_curve_forecast {
     double beyond; /* log(k / last k that was fitted), above 0 */
@@ -22,11 +29,11 @@ struct orch_curve_forecast {
 /** With fewer points a form is chosen by its fit. */
 #define ORCH_CURVE_CHOICE_POINTS 20
 
-/** Chooses the form of a curve without stages by forecasts: each of four (optimus and power, fitted
- * to all points or to relative errors without the first fifth) is fitted to the first 40, 55, 70
- * and 85 % of the points, and that with the least mean error of the others is taken. Sets `out` to
- * `common` with that form, and `errors` (struct orch_curve_forecast) to its forecasts. False with
- * fewer than ORCH_CURVE_CHOICE_POINTS points, or if no form can be fitted. */
+/** Chooses the form of a curve without stages by forecasts: each of five (optimus and power, fitted
+ * to all points or to relative errors without the first fifth, and a line) is fitted to the first
+ * 40, 55, 70 and 85 % of the points, and that with the least mean error of the others is taken.
+ * Sets `out` to `common` with that form, and `errors` (struct orch_curve_forecast) to its
+ * forecasts. False with fewer than ORCH_CURVE_CHOICE_POINTS points, or if no form can be fitted. */
 bool orch_curve_choose(const double *k, const double *loss, size_t count,
                        const struct orch_curve_options *common, struct orch_curve_options *out,
                        GArray *errors);
@@ -36,8 +43,8 @@ void orch_curve_try(const double *k, const double *loss, size_t count,
                     const struct orch_curve_options *options, GArray *errors);
 
 /** Fits the curve with the form that orch_curve_choose takes. With stages, with other weights or
- * methods than the plain ones, and with few points it is the optimus form, or the power law, which
- * has one more parameter per stage, if its Bayesian information criterion is lower by more than 6
+ * methods than the plain ones, and with few points it is the optimus form, or the power law or a
+ * line if its Bayesian information criterion is lower by more than 6
  * (strong evidence, Kass and Raftery 1995). Ignores `options->form`; methods other than the direct
  * one support the optimus form only. Caller frees. Fails like orch_stages_fit. */
 struct orch_stages *orch_stages_choose(const double *k, const double *loss, size_t count,

@@ -11,6 +11,7 @@
 #include "features/curve/laws/levmar.h"
 #include "predictors/numbers/nnls.h"
 
+#include <gsl/gsl_fit.h>
 #include <math.h>
 #include <string.h>
 
@@ -18,6 +19,8 @@
  * units of the span of k. */
 #define EXPONENT_MAX 10
 #define SHIFT_MAX 1e4
+/* Fastest fall of an exponential, over the span of k: it is over before the second point. */
+#define RATE_MAX 1e4
 /* a curve that falls by less than this share over its points counts as flat */
 #define FLAT 1e-12
 
@@ -27,6 +30,10 @@ double orch_curve_form_at(enum orch_curve_form form, const double *b, double k)
 {
     if (form == ORCH_CURVE_OPTIMUS)
         return 1 / (b[0] * k + b[1]) + b[2];
+    if (form == ORCH_CURVE_EXPONENTIAL)
+        return b[0] + b[1] * exp(-b[2] * k);
+    if (form == ORCH_CURVE_LINE)
+        return fmax(b[0] - b[1] * k, 0);
     return b[1] > 0 ? b[0] + b[1] * pow(k + b[3], -b[2]) : b[0];
 }
 
@@ -35,6 +42,8 @@ double orch_curve_form_limit(enum orch_curve_form form, const double *b)
 {
     if (form == ORCH_CURVE_OPTIMUS)
         return b[0] > 0 ? b[2] : b[2] + 1 / b[1];
+    if (form == ORCH_CURVE_LINE)
+        return b[1] > 0 ? (double)NAN : b[0];
     return b[2] > 0 ? b[0] : b[0] + b[1];
 }
 
@@ -85,7 +94,7 @@ void orch_curve_points_weigh(struct orch_curve_points *f, enum orch_curve_weight
  * is well determined for any c and d, while b = h (k0 + d)^c is strongly correlated with them. */
 static double fit_at(const struct orch_curve_points *f, const double *b, double k)
 {
-    if (f->form == ORCH_CURVE_OPTIMUS)
+    if (f->form != ORCH_CURVE_POWER)
         return orch_curve_form_at(f->form, b, k);
     return b[0] + b[1] * pow((k + b[3]) / (f->k[0] + b[3]), -b[2]);
 }
@@ -98,6 +107,12 @@ static void fit_derivatives(const struct orch_curve_points *f, const double *b, 
         out[0] = -k * inverse * inverse;
         out[1] = -inverse * inverse;
         out[2] = 1;
+        return;
+    }
+    if (f->form == ORCH_CURVE_EXPONENTIAL) {
+        out[0] = 1;
+        out[1] = exp(-b[2] * k);
+        out[2] = -b[1] * k * out[1];
         return;
     }
     double here = k + b[3], first = f->k[0] + b[3], power = pow(here / first, -b[2]);
@@ -159,6 +174,8 @@ static void polish_within(const struct orch_curve_points *f, double *b, double l
         problem.upper[3] = SHIFT_MAX;
         problem.lower[3] = shift_min(f);
     }
+    if (f->form == ORCH_CURVE_EXPONENTIAL)
+        problem.upper[2] = RATE_MAX;
     problem.lower[limit_index(f->form)] = low;
     problem.upper[limit_index(f->form)] = high;
     orch_levmar_solve(&problem, b);
@@ -177,6 +194,8 @@ double orch_curve_solve_limit(const struct orch_curve_points *f, const double *b
     if (f->form == ORCH_CURVE_POWER) { /* the height above the limit at the first point */
         x[3] = fmax(x[3], shift_min(f));
         x[1] = fmax(x[1] * pow(f->k[0] + x[3], -x[2]) + x[0] - limit, 1e-9);
+    } else if (f->form == ORCH_CURVE_EXPONENTIAL) {
+        x[1] = fmax(x[1] + x[0] - limit, 1e-9);
     }
     x[fixed] = limit;
     polish_within(f, x, limit, limit);
@@ -349,6 +368,27 @@ static void direct_power(struct orch_curve_points *f, double *best, double *best
     keep_better(f, b, best, best_sse);
 }
 
+/* A power law at its bounds becomes the exponential that it tends to. */
+static void to_exponential(struct orch_curve_points *f, double *b, double *sse)
+{
+    if (b[2] < 0.999 * EXPONENT_MAX && b[3] < 0.999 * SHIFT_MAX)
+        return;
+    double rate = b[2] / (b[3] + f->k[0] + (f->k[f->count - 1] - f->k[0]) / 4);
+    memcpy(b, (double[]){b[0], b[1] * exp(rate * f->k[0]), rate, 0}, 4 * sizeof *b);
+    f->form = ORCH_CURVE_EXPONENTIAL;
+    polish(f, b);
+    *sse = fit_sse(f, b);
+}
+
+static void line(const struct orch_curve_points *f, double *b, double *sse)
+{
+    double c0, c1, unused;
+    gsl_fit_wlinear(f->k, 1, f->weight, 1, f->loss, 1, f->count, &c0, &c1, &unused, &unused,
+                    &unused, &unused);
+    memcpy(b, (double[]){c0, -c1, 0, 0}, 4 * sizeof *b);
+    *sse = c1 < 0 ? fit_sse(f, b) : HUGE_VAL;
+}
+
 /* Fits in scaled units. Returns true if the result falls. */
 bool orch_curve_solve(struct orch_curve_points *f, enum orch_curve_method method, double *b)
 {
@@ -357,8 +397,12 @@ bool orch_curve_solve(struct orch_curve_points *f, enum orch_curve_method method
         reciprocal(f, method == ORCH_CURVE_RECIPROCAL_BALANCED, b, &sse);
     else if (f->form == ORCH_CURVE_OPTIMUS)
         direct_optimus(f, b, &sse);
+    else if (f->form == ORCH_CURVE_LINE)
+        line(f, b, &sse);
     else
         direct_power(f, b, &sse);
+    if (f->form == ORCH_CURVE_POWER && sse < HUGE_VAL)
+        to_exponential(f, b, &sse);
     double flat[ORCH_CURVE_PARAMS_MAX], last = f->k[f->count - 1];
     orch_curve_form_flat(f->form, orch_curve_points_mean(f), flat);
     if (sse < HUGE_VAL && sse < fit_sse(f, flat) &&
@@ -373,5 +417,6 @@ bool orch_curve_solve(struct orch_curve_points *f, enum orch_curve_method method
 
 int orch_curve_params(enum orch_curve_form form)
 {
-    return form == ORCH_CURVE_OPTIMUS ? 3 : 4;
+    static const int PARAMS[] = {3, 4, 3, 2};
+    return PARAMS[form];
 }

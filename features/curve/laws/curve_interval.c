@@ -65,7 +65,11 @@ static void scale_params(const struct orch_curve *curve, const double *scales, d
         return;
     }
     b[0] /= loss_scale;
-    b[1] /= loss_scale * pow(k_scale, b[2]);
+    b[1] /= loss_scale;
+    if (curve->form == ORCH_CURVE_POWER)
+        b[1] /= pow(k_scale, b[2]);
+    else
+        b[2] *= k_scale;
     b[3] /= k_scale;
 }
 
@@ -122,7 +126,7 @@ struct orch_interval orch_curve_limit_interval(const struct orch_curve *curve, c
     scale_params(curve, scales, b);
     if (curve->is_flat && f.count > 1) {
         out = flat_interval(&f, limit / scales[1]);
-    } else if (!curve->is_flat && n > params + 1 && scales[0] > 0) {
+    } else if (!curve->is_flat && isfinite(limit) && n > params + 1 && scales[0] > 0) {
         double own = orch_curve_form_limit(f.form, b);
         double least = orch_curve_solve_limit(&f, b, own), share = independent_share(&f, b);
         double t = gsl_cdf_tdist_Pinv(0.95, fmax(n * share - params, 1));
