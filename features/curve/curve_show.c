@@ -101,49 +101,44 @@ static const struct orch_curve_result *result_of(const struct orch_curve_answer 
     return &g_array_index(answer->results, struct orch_curve_result, i);
 }
 
-/* The forms, and a stage that does not fall. */
+/* The forms, and what is said beside them. */
 static const struct {
-    const char *name, *relative, *meaning;
+    const char *name, *meaning;
 } FORMS[] = {
-    [ORCH_CURVE_OPTIMUS] = {"optimus", "optimus, relative",
+    [ORCH_CURVE_OPTIMUS] = {"optimus",
                             "loss = 1/(b0 k + b1) + b2, all b >= 0 (Peng et al. 2018, equation 1)"},
-    [ORCH_CURVE_POWER] = {"power", "power, relative", "loss = a + b (k + d)^-c"},
-    [ORCH_CURVE_EXPONENTIAL] = {"exponential", "exponential, relative", "loss = a + b e^(-c k)"},
-    [ORCH_CURVE_LINE] = {"line", "line", "loss = a - b k, which has no limit"},
-    {"flat", "flat", "the mean of a stage of the learning rate in which the loss does not fall"},
+    [ORCH_CURVE_POWER] = {"power", "loss = a + b (k + d)^-c"},
+    [ORCH_CURVE_EXPONENTIAL] = {"exponential", "loss = a + b e^(-c k)"},
+    [ORCH_CURVE_LINE] = {"line", "loss = a - b k, which has no limit"},
+    {"flat", "the mean of a stage of the learning rate in which the loss does not fall"},
+    {"relative", "fitted to relative errors, without the first fifth of the points"},
 };
-enum { FLAT = G_N_ELEMENTS(FORMS) - 1, ALL_BUT_OPTIMUS = ~(1 << ORCH_CURVE_OPTIMUS) };
+enum { FLAT = ORCH_CURVE_LINE + 1, RELATIVE };
 
-/* The forms that are there, as bits; FLAT ones beside the form that they stand for. */
+/* Those that are there, as bits. */
 static int forms_of(const struct orch_curve_answer *answer)
 {
     int found = 0;
     for (guint i = 0; i < answer->results->len; i++)
         for (size_t s = 0; s < result_of(answer, i)->stages->count; s++) {
             const struct orch_curve *curve = &result_of(answer, i)->stages->curves[s];
-            found |= 1 << curve->form | (curve->is_flat ? 1 << FLAT : 0);
+            found |= 1 << curve->form | curve->is_flat << FLAT | curve->is_relative << RELATIVE;
         }
     return found;
 }
 
 static bool has_form(const struct orch_curve_answer *answer, enum orch_curve_form form)
 {
-    int found = forms_of(answer) & ~(1 << FLAT);
-    return form == ORCH_CURVE_OPTIMUS ? found & 1 << form : found & ALL_BUT_OPTIMUS;
+    int optimus = 1 << ORCH_CURVE_OPTIMUS, others = (1 << FLAT) - 1 - optimus;
+    return forms_of(answer) & (form == ORCH_CURVE_OPTIMUS ? optimus : others);
 }
 
-static bool has_relative(const struct orch_curve_answer *answer)
+static void add_form(struct orch_table *table, const struct orch_curve *curve)
 {
-    for (guint i = 0; i < answer->results->len; i++)
-        if (result_of(answer, i)->stages->curves[0].is_relative)
-            return true;
-    return false;
-}
-
-static const char *form_name(const struct orch_curve *curve)
-{
-    int form = curve->is_flat ? FLAT : (int)curve->form;
-    return curve->is_relative ? FORMS[form].relative : FORMS[form].name;
+    g_autofree char *text =
+        g_strconcat(FORMS[curve->is_flat ? FLAT : (int)curve->form].name,
+                    curve->is_relative && !curve->is_flat ? ", relative" : NULL, NULL);
+    orch_table_add(table, text, NULL);
 }
 
 static void add_params(struct orch_table *table, const struct orch_curve *curve,
@@ -201,7 +196,7 @@ static void add_stage(struct orch_table *table, const struct orch_curve_answer *
     g_autofree char *metric =
         c->is_accuracy ? g_strdup_printf("1 - %s", c->metric) : g_strdup(c->metric);
     orch_table_add(table, metric, NULL);
-    orch_table_add(table, form_name(curve), NULL);
+    add_form(table, curve);
     orch_table_add_real(table, r->stages->starts[s]);
     if (has_form(answer, ORCH_CURVE_OPTIMUS))
         add_estimates(table, answer, i, s, is_json);
@@ -338,8 +333,6 @@ static void print_notes(const struct orch_curve_answer *answer, const struct orc
         printf("in brackets: standard errors\n");
     if (a->choice == ORCH_CURVE_AUTO)
         printf("form: the one that forecast the end of the curve best from its earlier parts\n");
-    if (has_relative(answer))
-        printf("relative: fitted to relative errors, without the first fifth of the points\n");
     printf("tends to: the loss after very many steps, in brackets its 90 %% interval\n");
     orch_cli_print("k counts %s since the last change of the learning rate ('from'); losses %s",
                    is_mixed             ? "steps or epochs"

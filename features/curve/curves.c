@@ -420,7 +420,7 @@ bool orch_run_curve_fit(const struct orch_run_curve *curve, enum orch_curve_choi
     }
     *out = (struct orch_curve_result){
         .errors = g_array_new(FALSE, FALSE, sizeof(struct orch_curve_forecast))};
-    bool is_plain = !curve->drop_count && o.method == ORCH_CURVE_DIRECT;
+    bool is_plain = !curve->drop_count;
     if (is_plain && choice == ORCH_CURVE_AUTO && o.weights == ORCH_CURVE_EQUAL)
         is_plain = orch_curve_choose(curve->k, curve->loss, curve->count, &o, &o, out->errors);
     else if (is_plain)

@@ -338,10 +338,6 @@ static void test_choice_of_form(void **state)
         assert_int_equal(stages->curves[0].form, cases[i].form);
         orch_stages_free(stages);
     }
-    struct orch_curve_options paper = {.method = ORCH_CURVE_RECIPROCAL};
-    struct orch_stages *stages = chosen(&paper); /* which knows the optimus form alone */
-    assert_int_equal(stages->curves[0].form, ORCH_CURVE_OPTIMUS);
-    orch_stages_free(stages);
 }
 
 /* The regression on layers and device against one worked out by hand, and an exact law. */

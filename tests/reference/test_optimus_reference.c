@@ -265,8 +265,6 @@ static double rounding(const double *loss, size_t count, bool is_weighted)
 
 static struct {
     double worst[2], worst_beta[2]; /* equal weights, segments */
-    double ratios[2];               /* reciprocal, balanced over direct */
-    int noisy;
 } seen;
 
 static struct orch_curve fitted(const double *k, const double *loss, size_t count,
@@ -302,15 +300,6 @@ static void compare_curve(int test_case, const double *k, const double *loss, si
     if (is_weighted)
         return;
     within("published sum of squares", test_case, fabs(want - published), 1e-9 * want + noise);
-    if (want <= noise)
-        return;
-    static const enum orch_curve_method METHODS[] = {ORCH_CURVE_RECIPROCAL,
-                                                     ORCH_CURVE_RECIPROCAL_BALANCED};
-    seen.noisy++;
-    for (int m = 0; m < 2; m++) {
-        options = (struct orch_curve_options){.method = METHODS[m]};
-        seen.ratios[m] += fitted(k, loss, count, options).sse / found;
-    }
 }
 
 static void compare_loss(void)
@@ -339,9 +328,6 @@ static void compare_loss(void)
     printf("loss: %d cases, sum of squares over SciPy's less 1: at most %.3g (equal weights), %.3g "
            "(segments); b within %.3g, %.3g\n",
            cases, seen.worst[0], seen.worst[1], seen.worst_beta[0], seen.worst_beta[1]);
-    printf("loss: %d noisy cases, mean sum of squares over the direct fit's: reciprocal %.3f, "
-           "balanced %.3f\n",
-           seen.noisy, seen.ratios[0] / seen.noisy, seen.ratios[1] / seen.noisy);
     if (cases == 0)
         misses++;
     orch_csv_free(csv);

@@ -20,14 +20,6 @@ static double largest(const double *v, size_t count)
     return most;
 }
 
-static double least(const double *v, size_t count)
-{
-    double found = HUGE_VAL;
-    for (size_t i = 0; i < count; i++)
-        found = fmin(found, v[i]);
-    return found;
-}
-
 /* --- scaling back to the caller's units --- */
 
 static void unscale(enum orch_curve_form form, double *b, double k_scale, double loss_scale)
@@ -84,21 +76,6 @@ static bool check_points(const double *k, const double *loss, size_t count, GErr
     return false;
 }
 
-static bool check_options(const struct orch_curve_options *o, const double *loss, size_t count,
-                          GError **error)
-{
-    const char *what = NULL;
-    if (o->method != ORCH_CURVE_DIRECT && o->form != ORCH_CURVE_OPTIMUS)
-        what = "the reciprocal fit is of the optimus form alone";
-    else if (o->method != ORCH_CURVE_DIRECT && least(loss, count) <= 0)
-        what = "the reciprocal fit needs losses above 0; the direct one does not";
-    else if (o->neighbours < 0)
-        what = "outliers are judged by at least 0 neighbours";
-    if (what)
-        orch_error_set(error, ORCH_ERROR_USAGE, NULL, "%s", what);
-    return !what;
-}
-
 /* The number of first points that are left out, so that enough remain. */
 static size_t skipped_of(const struct orch_curve_options *o, size_t count)
 {
@@ -142,7 +119,7 @@ static void fit_checked(const double *k, const double *loss, size_t count, doubl
     if (o->is_relative)
         weigh_relative(&f);
     if (different(f.k, n) >= (size_t)orch_curve_params(o->form)) {
-        curve.is_flat = !orch_curve_solve(&f, o->method, curve.b);
+        curve.is_flat = !orch_curve_solve(&f, curve.b);
     } else {
         curve.is_flat = true;
         orch_curve_form_flat(o->form, orch_curve_points_mean(&f), curve.b);
@@ -189,7 +166,7 @@ bool orch_curve_fit(const double *k, const double *loss, size_t count,
 {
     static const struct orch_curve_options PLAIN = {0};
     const struct orch_curve_options *o = options ? options : &PLAIN;
-    if (!check_points(k, loss, count, error) || !check_options(o, loss, count, error))
+    if (!check_points(k, loss, count, error))
         return false;
     size_t found = different(k, count), wanted = (size_t)orch_curve_params(o->form);
     if (found < wanted) {
@@ -263,8 +240,7 @@ struct orch_stages *orch_stages_fit(const double *k, const double *loss, size_t 
 {
     static const struct orch_curve_options PLAIN = {0};
     const struct orch_curve_options *o = options ? options : &PLAIN;
-    if (!check_points(k, loss, count, error) || !check_options(o, loss, count, error) ||
-        !check_drops(drops, drop_count, error))
+    if (!check_points(k, loss, count, error) || !check_drops(drops, drop_count, error))
         return NULL;
     size_t used = 1;
     while (used <= drop_count && drops[used - 1] <= k[count - 1])

@@ -26,18 +26,6 @@ enum orch_curve_form {
     ORCH_CURVE_LINE,
 };
 
-enum orch_curve_method {
-    /* least squares of the loss itself, within the bounds, as in the published program */
-    ORCH_CURVE_DIRECT,
-    /* non-negative least squares of 1/(l - b2) on k and 1, as in the paper, with a search for b2
-     * over [0, least loss). Only for the optimus form and losses above 0. An error of the loss has
-     * weight 1/(l - b2)^4, so the latest points dominate and b2 cannot lie among noisy losses. */
-    ORCH_CURVE_RECIPROCAL,
-    /* the same with weights (l - b2)^4, so that errors of the loss have equal weight to first
-     * order; the direct method uses this as a starting point */
-    ORCH_CURVE_RECIPROCAL_BALANCED,
-};
-
 enum orch_curve_weights {
     ORCH_CURVE_EQUAL,
     /* three segments with equal numbers of points; squared errors of each segment weigh 16 times
@@ -45,10 +33,9 @@ enum orch_curve_weights {
     ORCH_CURVE_SEGMENTS,
 };
 
-/** Zero-initialised: optimus form, direct method, equal weights, no smoothing. */
+/** Zero-initialised: least squares of the optimus form, equal weights, no smoothing. */
 struct orch_curve_options {
     enum orch_curve_form form;
-    enum orch_curve_method method;
     enum orch_curve_weights weights;
     int neighbours;     /* for outliers, see orch_curve_smooth; 0: keep all points as they are */
     bool is_normalised; /* divide losses by their maximum, so that they lie in [0, 1] */

@@ -73,7 +73,7 @@ static struct orch_stages *choose_by_information(const double *k, const double *
     static const enum orch_curve_form OTHERS[] = {ORCH_CURVE_POWER, ORCH_CURVE_LINE};
     o.form = ORCH_CURVE_OPTIMUS;
     struct orch_stages *best = orch_stages_fit(k, loss, count, drops, drop_count, &o, error);
-    for (size_t i = 0; best && o.method == ORCH_CURVE_DIRECT && i < G_N_ELEMENTS(OTHERS); i++) {
+    for (size_t i = 0; best && i < G_N_ELEMENTS(OTHERS); i++) {
         o.form = OTHERS[i];
         struct orch_stages *other = orch_stages_fit(k, loss, count, drops, drop_count, &o, NULL);
         size_t params = other ? other->count * (size_t)orch_curve_params(o.form) : 0;
@@ -254,7 +254,7 @@ struct orch_stages *orch_stages_choose(const double *k, const double *loss, size
 {
     struct orch_curve_options o = options ? *options : (struct orch_curve_options){0}, best;
     g_autoptr(GArray) errors = g_array_new(FALSE, FALSE, sizeof(struct orch_curve_forecast));
-    bool is_plain = !drop_count && o.method == ORCH_CURVE_DIRECT && o.weights == ORCH_CURVE_EQUAL;
+    bool is_plain = !drop_count && o.weights == ORCH_CURVE_EQUAL;
     for (size_t i = 0; is_plain && i < count; i++) /* errors are left to the fit */
         is_plain = isfinite(k[i]) && k[i] >= 0 && (!i || k[i] >= k[i - 1]) && isfinite(loss[i]);
     if (is_plain && orch_curve_choose(k, loss, count, &o, &best, errors))

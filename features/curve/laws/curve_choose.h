@@ -42,11 +42,10 @@ bool orch_curve_choose(const double *k, const double *loss, size_t count,
 void orch_curve_try(const double *k, const double *loss, size_t count,
                     const struct orch_curve_options *options, GArray *errors);
 
-/** Fits the curve with the form that orch_curve_choose takes. With stages, with other weights or
- * methods than the plain ones, and with few points it is the optimus form, or the power law or a
- * line if its Bayesian information criterion is lower by more than 6
- * (strong evidence, Kass and Raftery 1995). Ignores `options->form`; methods other than the direct
- * one support the optimus form only. Caller frees. Fails like orch_stages_fit. */
+/** Fits the curve with the form that orch_curve_choose takes. With stages, with other weights
+ * than equal ones, and with few points it is the optimus form, or the power law or a line if its
+ * Bayesian information criterion is lower by more than 6 (strong evidence, Kass and Raftery 1995).
+ * Ignores `options->form`. Caller frees. Fails like orch_stages_fit. */
 struct orch_stages *orch_stages_choose(const double *k, const double *loss, size_t count,
                                        const double *drops, size_t drop_count,
                                        const struct orch_curve_options *options, GError **error);

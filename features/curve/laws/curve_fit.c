@@ -4,8 +4,8 @@
  * of order 1, and scales back. Both forms are a constant plus one term that is linear once d (and
  * c) are given. A grid over those, with non-negative least squares inside (variable projection),
  * finds a start near the global minimum; bounded damped Gauss-Newton steps (levmar) converge from
- * there. The optimus form also starts from the balanced reciprocal fit, and the better result is
- * used. A single start was rejected because b1 and d diverge on straight stretches of the curve.
+ * there. A single start was rejected because b1 and d diverge on straight stretches of the curve,
+ * and one more start, the paper's fit of the reciprocal, because it never ended lower.
  */
 #include "features/curve/laws/curve_private.h"
 #include "features/curve/laws/levmar.h"
@@ -53,27 +53,17 @@ void orch_curve_form_flat(enum orch_curve_form form, double level, double *b)
     b[form == ORCH_CURVE_OPTIMUS ? 1 : 0] = form == ORCH_CURVE_OPTIMUS ? 1 / level : level;
 }
 
-static double least(const double *v, size_t count)
-{
-    double found = HUGE_VAL;
-    for (size_t i = 0; i < count; i++)
-        found = fmin(found, v[i]);
-    return found;
-}
-
 /* --- one fit, in scaled units --- */
 
 void orch_curve_points_init(struct orch_curve_points *f, enum orch_curve_form form, size_t count)
 {
     *f = (struct orch_curve_points){
-        .form = form, .count = count, .numbers = g_new(double, 8 * count)};
+        .form = form, .count = count, .numbers = g_new(double, 6 * count)};
     f->k = f->numbers;
     f->loss = f->k + count;
     f->weight = f->loss + count;
     f->root = f->weight + count;
-    f->right = f->root + count;
-    f->balance = f->right + count;
-    f->rows = f->balance + count;
+    f->rows = f->root + count;
 }
 
 void orch_curve_points_release(struct orch_curve_points *f)
@@ -245,76 +235,6 @@ static void project_all(struct orch_curve_points *f, const double *exponents, si
         }
 }
 
-/* Non-negative least squares of the reciprocal with b2 = (1 - exp(log_gap)) * least loss. Returns
- * the sum of squared errors of the loss. */
-static double reciprocal_at(struct orch_curve_points *f, bool is_balanced, double low_loss,
-                            double log_gap, double *out_b)
-{
-    double limit = low_loss * (1 - exp(log_gap)), x[2];
-    for (size_t i = 0; i < f->count; i++) {
-        double above = f->loss[i] - limit;
-        f->rows[2 * i] = f->k[i];
-        f->rows[2 * i + 1] = 1;
-        f->right[i] = 1 / above;
-        f->balance[i] = f->weight[i] * (is_balanced ? pow(above, 4) : 1);
-    }
-    if (!orch_nnls_solve(f->rows, f->right, f->balance, f->count, 2, x, NULL) || x[0] + x[1] <= 0)
-        return HUGE_VAL;
-    memcpy(out_b, (double[]){x[0], x[1], limit, 0}, 4 * sizeof *out_b);
-    return fit_sse(f, out_b);
-}
-
-/* Golden-section search over log_gap; keeps the result if it is better than `best`. */
-static void golden_section(struct orch_curve_points *f, bool is_balanced, double low_loss,
-                           double low, double high, double *best, double *best_sse)
-{
-    const double golden = 0.6180339887498949;
-    double b[ORCH_CURVE_PARAMS_MAX];
-    double left = high - golden * (high - low), right = low + golden * (high - low);
-    double left_sse = reciprocal_at(f, is_balanced, low_loss, left, b);
-    double right_sse = reciprocal_at(f, is_balanced, low_loss, right, b);
-    for (int i = 0; i < 40; i++) {
-        if (left_sse < right_sse) {
-            high = right;
-            right = left;
-            right_sse = left_sse;
-            left = high - golden * (high - low);
-            left_sse = reciprocal_at(f, is_balanced, low_loss, left, b);
-        } else {
-            low = left;
-            left = right;
-            left_sse = right_sse;
-            right = low + golden * (high - low);
-            right_sse = reciprocal_at(f, is_balanced, low_loss, right, b);
-        }
-    }
-    if (reciprocal_at(f, is_balanced, low_loss, (low + high) / 2, b) < HUGE_VAL)
-        keep_better(f, b, best, best_sse);
-}
-
-/* The reciprocal fit. Chooses the b2 whose curve is nearest to the losses, because errors of
- * reciprocals are not comparable between different b2. With plain weights there is a second local
- * minimum at b1 = 0, so the search refines each local minimum of the grid. */
-static void reciprocal(struct orch_curve_points *f, bool is_balanced, double *best,
-                       double *best_sse)
-{
-    enum { GAPS = 113 }; /* gap as a share of the least loss: 1 down to 1e-7, 16 per decade */
-    double low_loss = least(f->loss, f->count), sse[GAPS], step = -log(10) / 16;
-    if (low_loss <= 0)
-        return;
-    for (int i = 0; i < GAPS; i++) {
-        double b[ORCH_CURVE_PARAMS_MAX];
-        sse[i] = reciprocal_at(f, is_balanced, low_loss, i * step, b);
-        if (sse[i] < HUGE_VAL)
-            keep_better(f, b, best, best_sse);
-    }
-    for (int i = 0; i < GAPS; i++) {
-        int before = MAX(i - 1, 0), after = MIN(i + 1, GAPS - 1);
-        if (sse[i] <= sse[before] && sse[i] <= sse[after])
-            golden_section(f, is_balanced, low_loss, after * step, before * step, best, best_sse);
-    }
-}
-
 double orch_curve_points_mean(const struct orch_curve_points *f)
 {
     double sum = 0, weights = 0;
@@ -325,20 +245,13 @@ double orch_curve_points_mean(const struct orch_curve_points *f)
     return sum / weights;
 }
 
-/* Direct fit of the optimus form from two starts. */
+/* Fits the optimus form. */
 static void direct_optimus(struct orch_curve_points *f, double *best, double *best_sse)
 {
-    double paper[ORCH_CURVE_PARAMS_MAX] = {0}, grid[ORCH_CURVE_PARAMS_MAX] = {0};
-    double paper_sse = HUGE_VAL, grid_sse = HUGE_VAL;
-    reciprocal(f, true, paper, &paper_sse);
-    if (paper_sse < HUGE_VAL) {
-        polish(f, paper);
-        keep_better(f, paper, best, best_sse);
-    }
-    project_all(f, (double[]){1}, 1, 1.4, grid, &grid_sse);
-    if (grid_sse < HUGE_VAL) {
-        polish(f, grid);
-        keep_better(f, grid, best, best_sse);
+    project_all(f, (double[]){1}, 1, 1.4, best, best_sse);
+    if (*best_sse < HUGE_VAL) {
+        polish(f, best);
+        *best_sse = fit_sse(f, best);
     }
 }
 
@@ -390,12 +303,10 @@ static void line(const struct orch_curve_points *f, double *b, double *sse)
 }
 
 /* Fits in scaled units. Returns true if the result falls. */
-bool orch_curve_solve(struct orch_curve_points *f, enum orch_curve_method method, double *b)
+bool orch_curve_solve(struct orch_curve_points *f, double *b)
 {
     double sse = HUGE_VAL;
-    if (method != ORCH_CURVE_DIRECT)
-        reciprocal(f, method == ORCH_CURVE_RECIPROCAL_BALANCED, b, &sse);
-    else if (f->form == ORCH_CURVE_OPTIMUS)
+    if (f->form == ORCH_CURVE_OPTIMUS)
         direct_optimus(f, b, &sse);
     else if (f->form == ORCH_CURVE_LINE)
         line(f, b, &sse);

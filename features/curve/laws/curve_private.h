@@ -16,7 +16,7 @@ struct orch_curve_points {
     enum orch_curve_form form;
     size_t count;
     double *k, *loss, *weight, *root; /* weight of squared errors, and its square root */
-    double *rows, *right, *balance;   /* scratch for NNLS: count x 2, count, count */
+    double *rows;                     /* scratch for NNLS: count x 2 */
     double *numbers;                  /* the allocation that holds all of the above */
 };
 /** Allocates room for `count` points; the caller sets k and loss. */
@@ -28,6 +28,6 @@ double orch_curve_points_mean(const struct orch_curve_points *f);
  * `b`. */
 double orch_curve_solve_limit(const struct orch_curve_points *f, const double *b, double limit);
 /** Fits. Returns true if the fitted curve falls; otherwise `b` is the constant. */
-bool orch_curve_solve(struct orch_curve_points *f, enum orch_curve_method method, double *b);
+bool orch_curve_solve(struct orch_curve_points *f, double *b);
 
 #endif
