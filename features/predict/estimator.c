@@ -169,10 +169,11 @@ bool orch_estimator_white(struct orch_estimator *estimator, const json_t *cost,
     bool ok = orch_estimator_hardware(estimator) && question_of(estimator, cost, &question) &&
               answer_of(&question, &none, gpu, &answer);
     if (ok)
-        *out = (struct orch_white_estimate){.is_transferred = answer.prior.is_transferred,
-                                            .step_s = answer.step.total_s.mid,
-                                            .whole_s = answer.total_s.mid,
-                                            .spread = answer.prior.error_90 / ORCH_NORMAL_90};
+        *out = (struct orch_white_estimate){
+            .is_transferred = answer.prior.is_transferred,
+            .step_s = answer.step.total_s.mid,
+            .whole_s = answer.total_s.mid,
+            .spread = orch_prior_error_90(&answer.prior, &answer.step.own) / ORCH_NORMAL_90};
     orch_step_answer_clear(&answer);
     return ok;
 }

@@ -61,6 +61,9 @@ char *orch_no_basis(const struct orch_step_answer *answer)
     else if (prior->is_borrowed)
         add(what, g_strdup_printf("the architecture %s in %s", device->gpu->arch,
                                   orch_precision_names()[device->precision]));
+    if (!is_own && !prior->is_host_measured && answer->step.own.host_share > 0.5)
+        add(what, g_strdup("this host, which takes longer to launch the kernels than the GPU to "
+                           "run them"));
     char *text = NULL;
     for (guint i = 0; i < what->len; i++) {
         char *longer = g_strdup_printf("%s%s%s", text ? text : "", text ? "; " : "",

@@ -163,17 +163,18 @@ static void print_prior(const struct orch_step_answer *a)
                        : "the error of networks that were left out of the fit");
 }
 
-static void print_kernels(const struct orch_prior *p)
+static void print_kernels(const struct orch_step_answer *a)
 {
-    const struct orch_kernel_model *k = &p->kernels;
+    const struct orch_kernel_model *k = &a->prior.kernels;
     orch_cli_print("tier transferred: the sum of the network's kernels, from the GPU's data sheet\n"
                    "  source    %s\n"
                    "  sustained %.3g TFLOP/s of matrix products, from its units and its power\n"
                    "  interval  within a factor of %.2f%s",
-                   orch_kernel_model_source(), k->gpu.sustained_flops / 1e12, exp(p->error_90),
+                   orch_kernel_model_source(), k->gpu.sustained_flops / 1e12,
+                   exp(orch_prior_error_90(&a->prior, &a->step.own)),
                    !k->gpu.was_measured
                        ? ": wider, because products at this precision were not measured"
-                   : orch_kernel_model_is_guess(k)
+                   : orch_kernel_model_is_guess(k) || a->no_basis
                        ? ": a guess, wider than the error of the measured transformers"
                        : ", in 90 % of the measured transformers");
 }
@@ -212,10 +213,11 @@ static void print_newest(void)
         orch_cli_print("  newest    %s, %s", newest->software, newest->date);
 }
 
-static void print_transferred(const struct orch_prior *p, bool is_sequence)
+static void print_transferred(const struct orch_step_answer *a, bool is_sequence)
 {
+    const struct orch_prior *p = &a->prior;
     if (p->is_by_kernels) {
-        print_kernels(p);
+        print_kernels(a);
         return;
     }
     orch_cli_print(
@@ -273,7 +275,8 @@ static void print_near(const struct orch_step_answer *a)
         [ORCH_TIER_SAME_NETWORK] = "this network was measured on other chips"};
     orch_cli_print(
         "tier %s: %s\n  from      %s\n  interval  within a factor of %.2f, in 90 %% of cases",
-        orch_tier_name(a->tier), titles[a->tier], a->why, exp(a->prior.error_90));
+        orch_tier_name(a->tier), titles[a->tier], a->why,
+        exp(orch_prior_error_90(&a->prior, &a->step.own)));
 }
 
 static void print_own(const struct orch_step_answer *a)
@@ -289,7 +292,7 @@ static void print_basis(const struct orch_step_answer *a)
     if (a->tier == ORCH_TIER_PRIOR)
         print_prior(a);
     else if (a->tier == ORCH_TIER_TRANSFERRED)
-        print_transferred(&a->prior, orch_net_is_sequence(a->q->net));
+        print_transferred(a, orch_net_is_sequence(a->q->net));
     else if (a->near.count)
         print_near(a);
     else

@@ -34,6 +34,7 @@ static void use_measurements(struct orch_step_tiers *tiers, struct orch_step_ans
         prior->error_90 = hypot(prior->error_90, OTHER_WAY_ERROR);
         out->tier = MAX(out->tier, ORCH_TIER_SAME_CHIP);
     }
+    prior->is_host_measured = out->tier == ORCH_TIER_SAME_STEP;
     if (!out->is_whole)
         prior->shift = exp(out->near.log_ratio);
 }

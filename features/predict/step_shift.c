@@ -97,6 +97,7 @@ void orch_step_tiers_shift(struct orch_step_tiers *tiers, struct orch_step_answe
                     : borrowed     ? OTHER_GPU_WEIGHT
                                    : 1;
     prior->shift = exp(weight * best->sum / best->count);
+    prior->is_host_measured = best->run_here > 0;
     if (best == &own && prior->is_transferred)
         prior->error_90 = MIN(prior->error_90, SAME_NET_ERROR);
     if (is_ruled)

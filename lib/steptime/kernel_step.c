@@ -282,6 +282,20 @@ static bool is_view(const struct op *op)
     return !op->model->switches.is_written_out || op->cost->written < in->c * in->h * in->w;
 }
 
+static bool is_product(const struct orch_net_node *node)
+{
+    return node->op == ORCH_NET_ATTENTION && !node->heads;
+}
+
+/* True for what a program writes as plain operations, each with a kernel, and not as a layer. */
+static bool is_plain(const struct op *op)
+{
+    const struct orch_net_node *n = op->node;
+    return n->op == ORCH_NET_ADD || n->op == ORCH_NET_GENERIC || is_product(n) ||
+           (op->model->switches.is_written_out &&
+            (n->op == ORCH_NET_ATTENTION || (n->op == ORCH_NET_GELU && n->is_tanh_form)));
+}
+
 static void add_operation(struct orch_kernel_sum *s, const struct op *op)
 {
     switch (op->node->op) {
@@ -294,7 +308,7 @@ static void add_operation(struct orch_kernel_sum *s, const struct op *op)
         add_conv(s, op);
         break;
     case ORCH_NET_ATTENTION:
-        if (!op->node->heads)
+        if (is_product(op->node))
             add_product(s, op);
         else if (op->model->switches.is_written_out)
             add_written_out_attention(s, op);
@@ -311,11 +325,6 @@ static void add_operation(struct orch_kernel_sum *s, const struct op *op)
  */
 
 #define SCORE_STEPS 6
-
-static bool is_product(const struct orch_net_node *node)
-{
-    return node->op == ORCH_NET_ATTENTION && !node->heads;
-}
 
 static bool is_same_shape(const struct orch_net_node *a, const struct orch_net_node *b)
 {
@@ -398,6 +407,7 @@ static void add_node(struct walk *w, guint i)
                                ? !w->costs[i].flows_on
                                : w->costs[i].macs && !w->costs[i].learns_weights;
     w->sum.skips_all = !w->costs[i].learns;
+    w->sum.is_plain = is_plain(&op);
     add_operation(&w->sum, &op);
 }
 
@@ -460,9 +470,11 @@ bool orch_kernel_step(const struct orch_net *net, const struct orch_net_cost *co
     out->update_s = update_s(&w);
     out->total_s = out->forward_s + out->backward_s + out->update_s;
     if (out->total_s > 0)
-        orch_roofline_scale(layers, net->nodes->len,
-                            orch_kernel_sum_step_s(&w.sum, after_s + out->update_s) / out->total_s,
-                            out);
+        orch_roofline_scale(
+            layers, net->nodes->len,
+            orch_kernel_sum_step_s(&w.sum, after_s + out->update_s, &out->host_share) /
+                out->total_s,
+            out);
     g_free(w.is_score);
     return true;
 }
@@ -482,9 +494,9 @@ double orch_kernel_repeated_s(const struct orch_net *net, const struct orch_net_
         add_node(&w, i);
         w.sum.forward_s = before.forward_s + times * (w.sum.forward_s - before.forward_s);
         w.sum.backward_s = before.backward_s + times * (w.sum.backward_s - before.backward_s);
-        w.sum.operators = before.operators + times * (w.sum.operators - before.operators);
+        w.sum.host_s = before.host_s + times * (w.sum.host_s - before.host_s);
         params += times * (double)costs[i].trained;
     }
     g_free(w.is_score);
-    return orch_kernel_sum_step_s(&w.sum, gradients_s(&w, params));
+    return orch_kernel_sum_step_s(&w.sum, gradients_s(&w, params), NULL);
 }

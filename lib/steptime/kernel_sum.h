@@ -10,8 +10,9 @@ struct orch_kernel_sum {
     bool training;                /* each kernel has a backward pass */
     bool is_compiled;             /* element-wise kernels are fused by a compiler */
     double forward_s, backward_s; /* of the device */
-    double operators;             /* that the host launches, forward */
-    double silent;                /* of these: without a backward pass, as nothing learns by it */
+    double host_s;                /* of launching the forward pass */
+    double silent_s;              /* of that: without a backward pass, as nothing learns by it */
+    bool is_plain;                /* the next kernels are a plain operation each, not a layer */
     /* of the next kernels: what of their backward pass is left out */
     bool skips_data, skips_weights, skips_all;
 };
@@ -25,14 +26,16 @@ void orch_kernel_sum_products(struct orch_kernel_sum *sum, double count,
 void orch_kernel_sum_scaled_products(struct orch_kernel_sum *sum, double count,
                                      const struct orch_kernel_product *product,
                                      const double factors[3]);
-/** Counts operators that the host launches; of kernels whose time the caller adds. */
+/** Adds the host's time for `count` layers or plain operations whose kernels the caller adds. */
 void orch_kernel_sum_launches(struct orch_kernel_sum *sum, double count);
 /** `count` kernels that read and write so many values each. `backward`: time of the backward pass
  * over that of the forward pass. */
 void orch_kernel_sum_vectors(struct orch_kernel_sum *sum, double count, enum orch_kernel_kind kind,
                              double values, double backward);
 /** Time of the step: the device's, or the host's launches where these take longer. `more_s`: what
- * else the device does (an update). */
-double orch_kernel_sum_step_s(const struct orch_kernel_sum *sum, double more_s);
+ * else the device does (an update). `out_host_share` (or NULL): the time grows by so many per cent
+ * if the host's grows by one. */
+double orch_kernel_sum_step_s(const struct orch_kernel_sum *sum, double more_s,
+                              double *out_host_share);
 
 #endif

@@ -56,6 +56,7 @@ struct orch_roofline_step {
     double memory_bound_share; /* of the forward time */
     double flops;              /* operations of the whole step */
     double bytes;              /* memory traffic of the whole step */
+    double host_share;         /* of transformers: how much the host's launches decide it, 0 to 1 */
 };
 
 /** Predicts one step; each operation makes its own pass over memory, as in frameworks without

@@ -37,7 +37,8 @@ struct orch_prior {
     struct orch_transfer_error error; /* of `transfer`, whether it predicts or not */
     bool is_by_kernels;               /* `kernels` predicts; is_transferred is set as well */
     struct orch_kernel_model kernels;
-    double shift; /* calibration factor on the device's own time; 1: none */
+    double shift;          /* calibration factor on the device's own time; 1: none */
+    bool is_host_measured; /* the measured steps that correct it were launched by like hosts */
 };
 /** Makes the model that predicts `net` (NULL: any, by the roofline): the transferred one where the
  * GPU is covered, which sums networks with attention kernel by kernel, with `switches`; else, and
@@ -54,6 +55,8 @@ bool orch_prior_own_step(const struct orch_net *net, const struct orch_net_cost 
                          const struct orch_prior *prior, const struct orch_roofline_work *work,
                          struct orch_roofline_layer *layers, struct orch_roofline_step *out,
                          GError **error);
+/** error_90 of such a step, wider where the host's launches decide its time. */
+double orch_prior_error_90(const struct orch_prior *prior, const struct orch_roofline_step *own);
 /** Memory of the framework's context and workspaces. */
 double orch_prior_reserved_bytes(void);
 /** 90 % of the logarithms of what steps of several workers are off by. */

@@ -1,8 +1,8 @@
 # A transformer in an ONNX file has the interval of transformers, as the same network by name, and not that of image classifiers.
 # test: quick
 . "$(dirname "$0")/../cli/lib.sh"
-factor() { # OPTION...: of the interval; the tier's words are left in $out
-    ok orch predict --batch 4 --json "$@"
+factor() { # OPTION...: of the interval of a batch whose launches take no time; the tier's words are left in $out
+    ok orch predict --batch 128 --json "$@"
     python3 -c 'import json, sys; p = json.loads(sys.argv[1])["predictions"][0]; print(f"""{p["step_high_s"] / p["step_s"]:.6f}""")' "$out"
 }
 net=gpt:2,128,2,512

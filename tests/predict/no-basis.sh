@@ -39,7 +39,7 @@ guessed --gpu H100-SXM5 --net gpt2 --batch 8 --parallel fsdp=8
 guessed --gpu H100-SXM5 --net gpt2 --batch 8 --precision bf16 --parallel fsdp=8 --network ethernet
 guessed --gpu H100-SXM5 --net gpt2 --batch 8 --precision bf16 --parallel fsdp=8 --forward-only
 guessed --gpu H100-SXM5 --net gpt2 --batch 8 --precision bf16 --parallel fsdp=16 --per-node 8 --network infiniband-edr
-ok orch predict --gpu H100-SXM5 --net gpt2 --batch 8 --precision bf16 --parallel fsdp=8
+ok orch predict --gpu H100-SXM5 --net gpt2 --batch 32 --precision bf16 --parallel fsdp=8
 has_not 'no basis'
 has '209 published steps'
 ok orch predict --gpu A100 --net gpt2 --batch 8 --parallel fsdp=8 --json

@@ -381,7 +381,8 @@ bool orch_parallel_predict(const struct orch_net *net, const struct orch_prior *
         waits = waits_s(&s, p, links) * slots;
         double exposed = shards_s(&s, p, links, &shards) + gradients_s(&s, p, links, &sums);
         out->is_guess = p->fsdp > 1 && !shards_were_measured(p, prior, work, links);
-        double factor = exp(MAX(prior->error_90, orch_parallel_error_90(p, out->is_guess)));
+        double factor =
+            exp(MAX(orch_prior_error_90(prior, &s.own), orch_parallel_error_90(p, out->is_guess)));
         out->own = s.own;
         out->own.update_s = s.own.update_s / (double)(p->fsdp * p->pp);
         out->own.forward_s *= slots * s.stage_share;
