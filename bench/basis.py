@@ -25,7 +25,7 @@ NETS = {"inception_v1": "googlenet", "alexnet_owt": "alexnet-owt", "vgg_a": "vgg
         "vit_base_patch16_224": "vit_b_16", "vit_base_patch32_224": "vit_b_32", "vit_large_patch16_224": "vit_l_16",
         "vit_large_patch32_224": "vit_l_32", "vit_huge_patch14_224": "vit_h_14", "vit_small_patch16_224": "vit_s_16",
         "vit_tiny_patch16_224": "vit_ti_16", "wide_resnet50_2": "wide_resnet50_2", "mobilenetv2_100": "mobilenet_v2",
-        "resnet50_v1": "resnet50-v1"}
+        "resnet50_v1": "resnet50-v1", "bert": "bert-base-mlm"}
 TORCH = {"0.3.0": "2017-12", "1.0.0": "2018-12", "1.10": "2021-10", "1.11": "2022-03", "1.12": "2022-06", "1.13": "2022-10", "2.1": "2023-10",
          "2.4": "2024-07", "2.9.1": "2025-11"}
 TENSORFLOW = {"1.4.0": "2017-11", "1.5.0": "2018-01", "1.12.0": "2018-11"}
@@ -109,8 +109,8 @@ def newer():
     precisions = {"fp32": "fp32-ieee", "tf32": "fp32", "fp16": "fp16", "tf32-fp16": "fp16"}
     for r in read("milabench"):
         name, _, way = r["task"].partition("-")
-        if r["task"] == "resnet50-noio" or way in precisions and name != "bert":
-            add("milabench", r["gpu"], name, 224, "train", precisions.get(way, "fp16"), r["batch"], 1, 1e3 * float(r["batch"]) / float(r["items_per_s"]),
+        if r["task"] == "resnet50-noio" or way in precisions:
+            add("milabench", r["gpu"], name, "1x512x1" if name == "bert" else 224, "train", precisions.get(way, "fp16"), r["batch"], 1, 1e3 * float(r["batch"]) / float(r["items_per_s"]),
                 "PyTorch 2, published", "2025-04")
 
 

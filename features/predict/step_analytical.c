@@ -76,7 +76,7 @@ bool orch_step_tiers_cell_of(const struct orch_step_tiers *tiers, const struct o
 }
 
 double orch_step_tiers_analytical(struct orch_step_tiers *tiers, const struct orch_step_cell *cell,
-                                  enum orch_step_basis basis)
+                                  enum orch_step_basis basis, double *out_host_share)
 {
     const struct known_net *k = net_of(tiers, cell->net, cell->input);
     struct orch_prior prior;
@@ -96,10 +96,12 @@ double orch_step_tiers_analytical(struct orch_step_tiers *tiers, const struct or
         exchange = orch_time_question_exchange(&ORCH_TIME_QUESTION_NONE, cell->gpu, cell->workers);
     if (basis == ORCH_STEP_BASIS_PEAK)
         orch_step_tiers_use_peak(&prior);
-    return orch_prior_predict(k->net, k->costs, &prior, &work, cell->workers > 1 ? &exchange : NULL,
-                              NULL, &step, NULL)
-               ? step.total_s.mid
-               : (double)NAN;
+    if (!orch_prior_predict(k->net, k->costs, &prior, &work, cell->workers > 1 ? &exchange : NULL,
+                            NULL, &step, NULL))
+        return (double)NAN;
+    if (out_host_share)
+        *out_host_share = step.own.host_share;
+    return step.total_s.mid;
 }
 
 double orch_step_tiers_analytical_of(struct orch_step_tiers *tiers,
@@ -108,7 +110,7 @@ double orch_step_tiers_analytical_of(struct orch_step_tiers *tiers,
 {
     struct orch_step_cell cell;
     return orch_step_tiers_cell_of(tiers, tiers->trained, known, &cell)
-               ? orch_step_tiers_analytical(tiers, &cell, basis)
+               ? orch_step_tiers_analytical(tiers, &cell, basis, NULL)
                : (double)NAN;
 }
 

@@ -136,9 +136,11 @@ static double log_ratio(guint at, void *data)
     if (is_attention != (a->family != NULL) ||
         (a->family && a->family != step_at(a->tiers, at)->family))
         return (double)NAN;
+    double *host_share = &g_array_index(a->tiers->near, struct orch_near_step, at).host_share;
     if (!isnan(*kept) && !(*kept > 0 || *kept < 0))
-        *kept = log(measured_s(a->tiers, at) /
-                    orch_step_tiers_analytical(a->tiers, &cell, ORCH_STEP_BASIS_TRANSFERRED));
+        *kept = log(
+            measured_s(a->tiers, at) /
+            orch_step_tiers_analytical(a->tiers, &cell, ORCH_STEP_BASIS_TRANSFERRED, host_share));
     return *kept;
 }
 
@@ -212,6 +214,13 @@ static struct orch_near_step question_of(const struct orch_step_tiers *tiers,
     out.precision = a->c->precision;
     out.is_training = a->q->work.training;
     out.workers = a->workers;
+    struct orch_roofline_work work = a->q->work;
+    struct orch_roofline_step own = {0};
+    work.batch = a->batch;
+    work.element_bytes = orch_precision_bytes(a->c->precision);
+    if (a->prior.is_by_kernels)
+        orch_prior_own_step(a->q->net, a->q->costs, &a->prior, &work, NULL, &own, NULL);
+    out.host_share = own.host_share;
     return out;
 }
 

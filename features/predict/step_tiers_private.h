@@ -31,9 +31,10 @@ struct orch_step_cell {
     bool training;
     int64_t batch, workers;
 };
-/** The analytical time of the step, seconds; NaN when there is none. */
+/** The analytical time of the step, seconds; NaN when there is none. `out_host_share`: see struct
+ * orch_roofline_step; NULL: not asked for. */
 double orch_step_tiers_analytical(struct orch_step_tiers *tiers, const struct orch_step_cell *cell,
-                                  enum orch_step_basis basis);
+                                  enum orch_step_basis basis, double *out_host_share);
 /** The same of a measured configuration. */
 double orch_step_tiers_analytical_of(struct orch_step_tiers *tiers,
                                      const struct orch_trained_cell *known,

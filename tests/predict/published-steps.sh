@@ -37,3 +37,10 @@ ok orch import l4.csv --target step_ms
 ok orch predict --gpu L4 --net resnet50 --json
 same "$(json tier)" same-chip
 python3 -c 'import sys; a, b = map(float, sys.argv[1:]); sys.exit(not a > 1.1 * b)' "$(json predictions.0.step_s)" "$before" || _fail 'slow rows do not slow the forecast'
+# a transformer's measured step answers; where the host decides (batch 1, 35.9 ms in fp16), steps that the GPU decides say nothing
+ok orch predict --gpu H100 --net bert-base-mlm --batch 1,64 --precision fp16 --json
+python3 - "$out" <<'P' || _fail 'a published transformer'
+import json, sys
+for p, ms in zip(json.loads(sys.argv[1])["predictions"], (35.9, 116.1)):
+    assert p["tier"] == "same-step" and abs(1e3 * p["step_s"] / ms - 1) < 0.1 and p["step_high_s"] / p["step_s"] < 1.4, p
+P

@@ -27,11 +27,14 @@
 #define LIKE_BATCHES 8.0  /* of one step, at most this factor apart */
 #define LEAST_SHARE 0.002 /* of the question's variance: rows with less in common are not used */
 
-/* How many images of 224 x 224 an image of this input is. */
+/* How many images of 224 x 224 an image of this input is, or a sequence: ViT's patches of 16 x 16
+ * make 196 tokens of an image. */
 static double size_of(const char *input)
 {
     struct orch_net_options o = {0};
-    return orch_net_input_parse(input, &o) ? (double)o.height / 224 * ((double)o.width / 224) : 1;
+    if (!orch_net_input_parse(input, &o))
+        return 1;
+    return o.width > 1 ? (double)o.height / 224 * ((double)o.width / 224) : (double)o.height / 196;
 }
 
 struct orch_near_step orch_near_step_of(const struct orch_gpu_spec *gpu, const char *net,
@@ -71,7 +74,8 @@ static double square(double x)
     return x * x;
 }
 
-static double covariance(const struct orch_near_step *a, const struct orch_near_step *b)
+/* What both have in common where the host takes no time. */
+static double device_covariance(const struct orch_near_step *a, const struct orch_near_step *b)
 {
     bool kind = is_same_kind(a, b), board = is_same_board(a, b), net = a->net == b->net;
     bool source = a->source && a->source == b->source;
@@ -91,6 +95,15 @@ static double covariance(const struct orch_near_step *a, const struct orch_near_
         sum += net ? square(SD_LAUNCHES) * small : 0;
     }
     return sum;
+}
+
+/* Steps that the host decides say little of those that the GPU does, and the other way round. */
+static double covariance(const struct orch_near_step *a, const struct orch_near_step *b)
+{
+    double host_a = a->host_share, host_b = b->host_share, gpu_a = 1 - host_a, gpu_b = 1 - host_b;
+    double likeness =
+        (host_a * host_b + gpu_a * gpu_b) / hypot(host_a, gpu_a) / hypot(host_b, gpu_b);
+    return likeness * device_covariance(a, b);
 }
 
 /* Variance of one measurement beside what it has in common with others. */
@@ -143,7 +156,7 @@ static void choose(const struct orch_near_step *question, const GArray *measured
     for (guint i = 0; i < measured->len; i++) {
         const struct orch_near_step *step = &g_array_index(measured, struct orch_near_step, i);
         struct near near = {i, 0, nearness_of(question, step)};
-        near.share = step->workers == question->workers ? covariance(question, step) : 0;
+        near.share = step->workers == question->workers ? device_covariance(question, step) : 0;
         if (near.share > least)
             g_array_append_val(list, near);
     }
@@ -153,6 +166,7 @@ static void choose(const struct orch_near_step *question, const GArray *measured
         double ratio = log_ratio(near.at, data);
         if (isnan(ratio))
             continue;
+        near.share = covariance(question, &g_array_index(measured, struct orch_near_step, near.at));
         out->nearness = MAX(out->nearness, near.nearness);
         out->used[out->count].at = near.at;
         out->used[out->count].nearness = near.nearness;

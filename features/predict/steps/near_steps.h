@@ -23,11 +23,12 @@ struct orch_near_step {
     const char *source;            /* who measured it; of a question: who will run it, or NULL */
     enum orch_precision precision; /* as it runs on the GPU */
     bool is_training;
-    bool is_old;   /* software from before 2018 */
-    double images; /* a batch's, counted as images of 224 x 224 */
+    bool is_old;       /* software from before 2018 */
+    double images;     /* a batch's, counted as images of 224 x 224 */
+    double host_share; /* how much the host's launches decide it (struct orch_roofline_step) */
     int64_t batch, workers;
 };
-/** A step of one worker; precision, mode and age are left for the caller to set. `input`:
+/** A step of one worker; precision, mode, age and host are left for the caller to set. `input`:
  * "3x224x224", else images are taken as of this size. */
 struct orch_near_step orch_near_step_of(const struct orch_gpu_spec *gpu, const char *net,
                                         const char *input, int64_t batch, const char *source);
@@ -56,7 +57,8 @@ struct orch_near_answer {
 
 /** Predicts from the measured steps (struct orch_near_step) of the question's number of workers.
  * `log_ratio(at, data)` is called for the at-th of them, at most ORCH_NEAR_STEPS_MAX times; NaN
- * leaves it out. Without any of the chip or the network, `out->nearness` is ORCH_NEAR_NONE. */
+ * leaves it out. It may set the step's `host_share`. Without any of the chip or the network,
+ * `out->nearness` is ORCH_NEAR_NONE. */
 void orch_near_steps_predict(const struct orch_near_step *question, const GArray *measured,
                              double (*log_ratio)(guint at, void *data), void *data,
                              struct orch_near_answer *out);
