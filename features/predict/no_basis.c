@@ -50,8 +50,10 @@ char *orch_no_basis(const struct orch_step_answer *answer)
         add(what, g_strdup("sharded weights of such a network, precision and link"));
     if (is_own) /* the device itself was measured */
         ;
-    else if (is_near && device->precision == ORCH_BF16)
+    else if (is_near && !answer->near.has_precision && device->precision == ORCH_BF16)
         add(what, g_strdup(IN_BF16));
+    else if (is_near && !answer->near.has_precision && device->precision == ORCH_FP64)
+        add(what, g_strdup("fp64 on this chip (measurements of other precisions are used)"));
     else if (is_near)
         ;
     else if (prior->is_by_kernels)

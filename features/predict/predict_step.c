@@ -273,10 +273,10 @@ static void print_near(const struct orch_step_answer *a)
         [ORCH_TIER_SAME_STEP] = "this network was measured on this chip",
         [ORCH_TIER_SAME_CHIP] = "this chip was measured, in other settings",
         [ORCH_TIER_SAME_NETWORK] = "this network was measured on other chips"};
-    orch_cli_print(
-        "tier %s: %s\n  from      %s\n  interval  within a factor of %.2f, in 90 %% of cases",
-        orch_tier_name(a->tier), titles[a->tier], a->why,
-        exp(orch_prior_error_90(&a->prior, &a->step.own)));
+    orch_cli_print("tier %s: %s\n  from      %s\n  interval  within a factor of %.2f%s",
+                   orch_tier_name(a->tier), titles[a->tier], a->why,
+                   exp(orch_prior_error_90(&a->prior, &a->step.own)),
+                   a->no_basis ? "" : ", in 90 % of cases");
 }
 
 static void print_own(const struct orch_step_answer *a)

@@ -11,6 +11,15 @@ ok orch predict --gpu V100 --net gpt2 --precision fp32
 has 'no measured step covers: attention in one kernel in fp32'
 ok orch predict --gpu H100-SXM5 --net resnet50 --precision bf16 --json
 case $(json predictions.0.no_basis) in 'bf16 (measurements of fp16 are used)') ;; *) _fail "$(json predictions.0.no_basis)" ;; esac
+ok orch predict --gpu H100-SXM5 --net resnet50 --precision fp64
+has 'no measured step covers: fp64 on this chip (measurements of other precisions are used)'
+has_not 'of cases'
+ok orch predict --gpu A100 --net resnet50 --precision fp64
+has_not 'no basis'
+printf 'gpu,net,batch,precision,step_ms\nH100-SXM5,resnet50,64,bf16,60\n' >bf16.csv
+ok orch import bf16.csv --target step_ms
+ok orch predict --gpu H100-SXM5 --net resnet50 --precision bf16 --batch 24
+has_not 'no basis'
 ok orch predict --gpu RTX-3090 --net resnet50
 has_not 'no basis'
 ok orch predict --gpu RTX-3090 --net resnet50 --json

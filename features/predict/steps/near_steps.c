@@ -203,6 +203,10 @@ static void krige(const struct orch_near_step *question, const GArray *measured,
     for (size_t i = 0; i < n; i++) {
         out->used[i].weight = weights[i];
         out->log_ratio += weights[i] * out->used[i].log_ratio;
+        const struct orch_near_step *step =
+            &g_array_index(measured, struct orch_near_step, chosen[i].at);
+        out->has_precision |= step->precision == question->precision &&
+                              chosen[i].nearness >= MIN(out->nearness, ORCH_NEAR_CHIP);
         variance -= weights[i] * chosen[i].share;
     }
     out->half = ORCH_NORMAL_90 * sqrt(variance);

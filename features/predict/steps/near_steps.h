@@ -45,9 +45,10 @@ enum orch_near_level {
 
 struct orch_near_answer {
     enum orch_near_level nearness;
-    double log_ratio; /* of measured over analytical time, expected for the question */
-    double half;      /* 90 % of logarithms lie within +- this of it */
-    int count;        /* of the measured steps that were used, most important first */
+    double log_ratio;   /* of measured over analytical time, expected for the question */
+    double half;        /* 90 % of logarithms lie within +- this of it */
+    bool has_precision; /* some of the chip, or else of the network, ran in the question's */
+    int count;          /* of the measured steps that were used, most important first */
     struct {
         guint at; /* index in the list */
         enum orch_near_level nearness;
