@@ -103,8 +103,8 @@ def older():
 def newer():
     for r in read("lambda_train"):
         if r["task"] == "resnet50" and r["batch_per_gpu"]:
-            batch, gpus = float(r["batch_per_gpu"]), int(r["gpus"])
-            add("lambda", r["gpu"], "resnet50", 224, "train", r["precision"], batch, gpus, 1e3 * batch * gpus / float(r["throughput"]),
+            batch, gpus = float(r["batch_per_gpu"]), int(r["gpus"])  # the batch of all GPUs, whatever the column is called
+            add("lambda", r["gpu"], "resnet50", 224, "train", r["precision"], batch / gpus, gpus, 1e3 * batch / float(r["throughput"]),
                 "PyTorch, NVIDIA's container, published", "2025-12")
     precisions = {"fp32": "fp32-ieee", "tf32": "fp32", "fp16": "fp16", "tf32-fp16": "fp16"}
     for r in read("milabench"):

@@ -28,6 +28,10 @@ for p, rate in zip(json.loads(sys.argv[1])["predictions"], (369, 2817)):
     assert p["tier"] == "same-step" and abs(p["images_per_s"] / rate - 1) < 0.1, (p["tier"], p["images_per_s"])
     assert p["step_high_s"] / p["step_s"] < (1.2 if p["workers"] == 1 else 1.25), p
 P
+# the batch of a measured step is that of one GPU, on several GPUs, too: twice the GPUs are at most twice as fast
+ok orch predict --gpu V100 --net resnet50 --workers 1,2,4,8 --json
+python3 -c 'import json, sys; r = [p["images_per_s"] for p in json.loads(sys.argv[1])["predictions"]]; sys.exit(not all(b < 2.02 * a for a, b in zip(r, r[1:])))' "$out" ||
+    _fail 'more than twice as fast on twice the GPUs'
 # imported rows of the chip move the answer at once
 ok orch predict --gpu L4 --net resnet50 --json
 before=$(json predictions.0.step_s)
