@@ -5,6 +5,7 @@
 
 #include "lib/base/text.h"
 #include "lib/devices/gpus.h"
+#include "lib/net/net.h"
 #include "predictors/features/batch_reading.h"
 
 #include <string.h>
@@ -51,15 +52,30 @@ static const char *known_precision(const char *name)
     return orch_precision_find(name, &precision) ? orch_precision_names()[precision] : name;
 }
 
-static const char *known_value(const char *column, const char *value)
+/* The zoo's name of a network, however it is spelled; each spelling is looked up once. */
+static const char *known_net(const char *name, GHashTable *nets)
+{
+    const char *known = g_hash_table_lookup(nets, name);
+    if (known)
+        return known;
+    char *own = orch_net_canonical_name(name);
+    own = own ? own : g_strdup(name);
+    g_hash_table_insert(nets, g_strdup(name), own);
+    return own;
+}
+
+static const char *known_value(const char *column, const char *value, GHashTable *nets)
 {
     if (strcmp(column, "gpu") == 0)
         return known_gpu(value);
+    if (strcmp(column, "net") == 0)
+        return known_net(value, nets);
     return strcmp(column, "precision") == 0 ? known_precision(value) : value;
 }
 
 static struct orch_csv *join(struct joint *j, GError **error)
 {
+    g_autoptr(GHashTable) nets = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     GString *out = g_string_new(NULL);
     for (guint i = 0; i < j->names->len; i++) {
         g_string_append(out, i ? "," : "");
@@ -73,7 +89,7 @@ static struct orch_csv *join(struct joint *j, GError **error)
                 int c = orch_csv_find(csv, j->names->pdata[i]);
                 const char *value = c < 0 ? "" : orch_csv_text(csv, row, c);
                 g_string_append(out, i ? "," : "");
-                orch_csv_append(out, known_value(j->names->pdata[i], value));
+                orch_csv_append(out, known_value(j->names->pdata[i], value, nets));
             }
             g_string_append_c(out, '\n');
         }
