@@ -87,11 +87,6 @@ static GHashTable *equal_searches(const struct orch_plan *plan,
 /* ---- the runs of an experiment ----------------------------------------------------------------
  */
 
-static void free_row(void *row)
-{
-    orch_history_row_free(row);
-}
-
 GPtrArray *orch_cell_runs(const struct orch_plan *plan, const struct orch_cell *cell, int repeat,
                           const json_t *values, unsigned limit, GError **error)
 {
@@ -112,7 +107,7 @@ GPtrArray *orch_cell_runs(const struct orch_plan *plan, const struct orch_cell *
                                                        values, limit - rows->len, error);
         if (!more)
             return NULL;
-        g_ptr_array_set_free_func(more, free_row);
+        g_ptr_array_set_free_func(more, (GDestroyNotify)orch_history_row_free);
         while (more->len) {
             struct orch_history_row *row = g_ptr_array_steal_index(more, 0);
             if (g_hash_table_add(seen, row->key))

@@ -212,15 +212,11 @@ static int compare_rows(const void *a, const void *b)
     return order ? order : strcmp(x->key, y->key);
 }
 
-static void free_row(void *row)
-{
-    orch_history_row_free(row);
-}
-
 /* The runs of an open cell's experiment and swept values, of all its repeats, the oldest first. */
 static GPtrArray *runs_of(struct orch_plan *plan, const struct orch_cell *cell, GError **error)
 {
-    g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func(free_row);
+    g_autoptr(GPtrArray) all =
+        g_ptr_array_new_with_free_func((GDestroyNotify)orch_history_row_free);
     for (int repeat = 1; repeat <= cell->experiment->repeat; repeat++) {
         GPtrArray *rows = orch_cell_runs(plan, cell, repeat, cell->coords, HISTORY_MAX, error);
         if (!rows)

@@ -16,16 +16,11 @@ static struct orch_yaml *text_node(const char *text)
     return node;
 }
 
-static void free_node(void *node)
-{
-    orch_yaml_free(node);
-}
-
 static struct orch_yaml *list_node(const char *text)
 {
     struct orch_yaml *node = g_new0(struct orch_yaml, 1);
     node->kind = ORCH_YAML_LIST;
-    node->items = g_ptr_array_new_with_free_func(free_node);
+    node->items = g_ptr_array_new_with_free_func((GDestroyNotify)orch_yaml_free);
     if (!*text)
         return node;
     g_autoptr(GPtrArray) parts = orch_recipe_split(text);

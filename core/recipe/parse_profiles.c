@@ -35,11 +35,6 @@ static void read_skip(struct recipe_draft *draft, const struct orch_yaml *map,
     part->skip = orch_recipe_get_text(draft, map, "skip", &part->skip_reason);
 }
 
-static void free_part(void *part)
-{
-    orch_recipe_part_free(part);
-}
-
 static void read_parts(struct recipe_draft *draft, const struct orch_yaml *map,
                        struct recipe_profile *profile)
 {
@@ -85,7 +80,8 @@ static void read_all(struct recipe_draft *draft)
         profile->key = key;
         profile->name = key->text;
         profile->with = g_array_new(FALSE, TRUE, sizeof(struct recipe_setting));
-        profile->parts = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, free_part);
+        profile->parts = g_hash_table_new_full(g_str_hash, g_str_equal, NULL,
+                                               (GDestroyNotify)orch_recipe_part_free);
         g_ptr_array_add(draft->profiles, profile);
         g_autofree char *where = g_strdup_printf("profile '%s'", key->text);
         orch_recipe_check_top_keys(draft, value, where, ORCH_PROFILE_KEYS, true);

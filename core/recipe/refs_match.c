@@ -73,11 +73,6 @@ static bool is_selected(const struct recipe_reference *reference, const struct o
     return true;
 }
 
-static void index_free(void *cells)
-{
-    g_array_unref(cells);
-}
-
 /* Names that both experiments sweep and no selector chooses, in the target's order. */
 static GPtrArray *shared_names(const struct recipe_reference *reference,
                                const struct orch_cell *source, const struct orch_cell *target)
@@ -99,7 +94,8 @@ static void build_index(struct recipe_draft *draft, struct recipe_reference *ref
 {
     const struct recipe_experiment *target = reference->target;
     GPtrArray *cells = draft->out->cells;
-    reference->index = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, index_free);
+    reference->index =
+        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_array_unref);
     reference->shared = shared_names(reference, source, cells->pdata[target->first_cell]);
     for (guint i = target->first_cell; i < target->first_cell + target->cell_count; i++) {
         const struct orch_cell *cell = cells->pdata[i];

@@ -153,11 +153,6 @@ bool orch_recipe_read_value(struct recipe_draft *draft, const struct recipe_expe
 /* ---- sweeps ------------------------------------------------------------------------------------
  */
 
-static void clear_value(void *value)
-{
-    orch_recipe_value_clear(value);
-}
-
 /* "range(0, 5)" and "range(0, 10, 2)": integers from the first up to, not including, the end. */
 static bool append_range(struct recipe_draft *draft, const struct orch_param_spec *spec,
                          const struct recipe_setting *setting, const struct orch_yaml *node,
@@ -294,7 +289,7 @@ GArray *orch_recipe_read_sweep(struct recipe_draft *draft,
     if (!sweep_is_list(draft, setting, is_zip ? "zip" : "sweep"))
         return NULL;
     GArray *values = g_array_new(FALSE, TRUE, sizeof(struct recipe_value));
-    g_array_set_clear_func(values, clear_value);
+    g_array_set_clear_func(values, (GDestroyNotify)orch_recipe_value_clear);
     bool is_well = true;
     g_autoptr(GPtrArray) unwrapped = node->kind == ORCH_YAML_LIST ? unwrap(spec, setting) : NULL;
     for (guint i = 0; unwrapped && i < unwrapped->len; i++) {

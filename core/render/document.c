@@ -57,16 +57,11 @@ static void section_free(struct orch_section *section)
     g_free(section);
 }
 
-static void free_section(gpointer pointer)
-{
-    section_free(pointer);
-}
-
 struct orch_document *orch_document_new(const char *name)
 {
     struct orch_document *document = g_new0(struct orch_document, 1);
     document->name = g_strdup(name);
-    document->sections = g_ptr_array_new_with_free_func(free_section);
+    document->sections = g_ptr_array_new_with_free_func((GDestroyNotify)section_free);
     return document;
 }
 

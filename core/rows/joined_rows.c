@@ -18,11 +18,6 @@ struct joint {
     GPtrArray *readings; /* char *: how data sets are understood */
 };
 
-static void free_csv(gpointer csv)
-{
-    orch_csv_free(csv);
-}
-
 static int name_at(const GPtrArray *names, const char *name)
 {
     for (guint i = 0; i < names->len; i++)
@@ -168,7 +163,7 @@ struct orch_csv *orch_joined_rows(struct orch_store *store, const struct orch_tr
                                   GPtrArray *keys, GPtrArray *readings, GError **error)
 {
     struct joint j = {.names = g_ptr_array_new_with_free_func(g_free),
-                      .tables = g_ptr_array_new_with_free_func(free_csv),
+                      .tables = g_ptr_array_new_with_free_func((GDestroyNotify)orch_csv_free),
                       .keys = keys,
                       .readings = readings};
     g_ptr_array_add(j.names, g_strdup(r->target));

@@ -110,11 +110,6 @@ static void slots_keep_living(GPtrArray *rows)
 #define ROWS_MAX 2000              /* of one user */
 #define LOCK_TRIES 1000            /* of 5 ms */
 
-static void free_lease(void *lease)
-{
-    orch_lease_free(lease);
-}
-
 /* ---- reading ----------------------------------------------------------------------------------
  */
 
@@ -187,7 +182,8 @@ static bool is_user_file(const char *name)
  * NULL with an error when this user's own file cannot be used. */
 static GPtrArray *read_all(int folder_fd, const char *folder, GError **out_left_out, GError **error)
 {
-    struct reading r = {folder_fd, folder, 0, g_ptr_array_new_with_free_func(free_lease)};
+    struct reading r = {folder_fd, folder, 0,
+                        g_ptr_array_new_with_free_func((GDestroyNotify)orch_lease_free)};
     g_autoptr(GPtrArray) names = orch_below_list(folder_fd, "");
     for (guint i = 0; i < names->len; i++) {
         const char *name = names->pdata[i];
@@ -382,7 +378,7 @@ GPtrArray *orch_slot_leases_list(GError **out_problem)
     } else if (folder && errno != ENOENT) {
         set_unusable(out_problem, folder, errno);
     }
-    return rows ? rows : g_ptr_array_new_with_free_func(free_lease);
+    return rows ? rows : g_ptr_array_new_with_free_func((GDestroyNotify)orch_lease_free);
 }
 
 void orch_slot_leases_touch(void)

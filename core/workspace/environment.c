@@ -64,11 +64,6 @@ struct orch_environments {
     GPtrArray *apt;      /* the system's packages; NULL: not read yet, or no dpkg */
 };
 
-static void free_python(void *python)
-{
-    orch_python_free(python);
-}
-
 static void free_json(void *json)
 {
     json_decref(json);
@@ -80,7 +75,8 @@ struct orch_environments *orch_environments_new(struct orch_workspace *workspace
     struct orch_environments *self = g_new0(struct orch_environments, 1);
     self->workspace = workspace;
     self->expansion = expansion;
-    self->pythons = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_python);
+    self->pythons =
+        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)orch_python_free);
     self->nothing = json_object();
     self->facts = g_hash_table_new_full(NULL, NULL, NULL, free_json);
     return self;

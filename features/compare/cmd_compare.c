@@ -69,11 +69,6 @@ struct request {
     struct orch_comparison out;
 };
 
-static void free_limit(gpointer limit)
-{
-    orch_contrast_limit_free(limit);
-}
-
 /* ---- options --------------------------------------------------------------------------------- */
 
 static bool parse_least(const char *text, double *out, GError **error)
@@ -312,7 +307,8 @@ static int compare(struct request *c, GError **error)
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct compare_options *o = options;
-    g_autoptr(GPtrArray) limits = g_ptr_array_new_with_free_func(free_limit);
+    g_autoptr(GPtrArray) limits =
+        g_ptr_array_new_with_free_func((GDestroyNotify)orch_contrast_limit_free);
     struct request c = {.cli = cli,
                         .options = o,
                         .limits = limits,

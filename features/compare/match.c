@@ -280,16 +280,12 @@ static void pairs_clear(struct pairs *pairs)
     g_clear_pointer(&pairs->b, g_ptr_array_unref);
 }
 
-static void free_queue(gpointer queue)
-{
-    g_queue_free(queue);
-}
-
 static struct pairs find_pairs(const GPtrArray *a, const GPtrArray *b, GHashTable *but,
                                bool with_device)
 {
     struct pairs pairs = {g_ptr_array_new(), g_ptr_array_new()};
-    g_autoptr(GHashTable) of_b = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_queue);
+    g_autoptr(GHashTable) of_b =
+        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_queue_free);
     for (guint i = 0; i < b->len; i++) {
         char *text = trial_text(b->pdata[i], but, with_device);
         GQueue *queue = g_hash_table_lookup(of_b, text);

@@ -36,11 +36,6 @@ static void free_row(gpointer pointer)
     g_free(row);
 }
 
-static void free_learned(gpointer layerwise)
-{
-    orch_layerwise_free(layerwise);
-}
-
 /* ---- measured layers ------------------------------------------------------------------------- */
 
 static void gather_layers(struct bench *b)
@@ -310,8 +305,8 @@ struct orch_layerwise_outcome *orch_layerwise_item_predict(struct orch_section_c
                       .target = g_strdup(orch_json_text(item->spec, "target", "ms")),
                       .texts = {g_string_new(NULL), g_string_new(NULL)},
                       .row_text = g_string_new(NULL),
-                      .learned =
-                          g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_learned)};
+                      .learned = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
+                                                       (GDestroyNotify)orch_layerwise_free)};
     b.options = (struct orch_learn_options){.model = out->model,
                                             .target = ORCH_LEARN_BEST,
                                             .no_tuning = strcmp(out->model, "auto") != 0};

@@ -37,11 +37,6 @@ static void in_common_free(struct orch_in_common *common)
     g_free(common);
 }
 
-static void free_common(gpointer pointer)
-{
-    in_common_free(pointer);
-}
-
 /* A run in a hand-in. */
 struct row {
     struct orch_submission *submission;
@@ -264,7 +259,7 @@ GPtrArray *orch_class_compare(GPtrArray *handins)
 {
     struct gathering g = {
         g_array_new(FALSE, FALSE, sizeof(struct row)),
-        g_ptr_array_new_with_free_func(free_common),
+        g_ptr_array_new_with_free_func((GDestroyNotify)in_common_free),
         g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
     };
     for (guint i = 0; i < handins->len; i++) {

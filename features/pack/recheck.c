@@ -22,11 +22,6 @@ static void rechecked_free(struct orch_rechecked *item)
     g_free(item);
 }
 
-static void free_item(gpointer pointer)
-{
-    rechecked_free(pointer);
-}
-
 static void free_disagreement(gpointer pointer)
 {
     struct orch_disagreement *d = pointer;
@@ -220,7 +215,7 @@ GPtrArray *orch_recheck(const json_t *recorded, const json_t *found,
 {
     const json_t *a = json_object_get(recorded, "sections"),
                  *b = json_object_get(found, "sections");
-    GPtrArray *out = g_ptr_array_new_with_free_func(free_item);
+    GPtrArray *out = g_ptr_array_new_with_free_func((GDestroyNotify)rechecked_free);
     for (size_t i = 0; i < MAX(json_array_size(a), json_array_size(b)); i++) {
         const json_t *x = json_array_get(a, i), *y = json_array_get(b, i);
         struct orch_rechecked *item = item_new(x ? x : y);

@@ -75,16 +75,11 @@ static void ended(void *ctx, const struct orch_plan_item *item, double wall_s)
 /* ---- the whole ---------------------------------------------------------------------------------
  */
 
-static void free_items(gpointer items)
-{
-    g_array_unref(items);
-}
-
 /* Lists the plan's experiments, and the items of each, in one pass. */
 static void list_experiments(struct orch_forecasts *f)
 {
     f->order = g_ptr_array_new();
-    f->items_of = g_hash_table_new_full(NULL, NULL, NULL, free_items);
+    f->items_of = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_array_unref);
     for (unsigned i = 0; i < f->plan->count; i++) {
         gpointer experiment = (gpointer)(uintptr_t)f->plan->items[i].cell->experiment;
         GArray *items = g_hash_table_lookup(f->items_of, experiment);
@@ -97,11 +92,6 @@ static void list_experiments(struct orch_forecasts *f)
     }
 }
 
-static void free_predictor(gpointer trained)
-{
-    orch_trained_free(trained);
-}
-
 static struct orch_forecasts *new_forecasts(struct orch_plan *plan)
 {
     struct orch_forecasts *f = g_new0(struct orch_forecasts, 1);
@@ -112,7 +102,8 @@ static struct orch_forecasts *new_forecasts(struct orch_plan *plan)
     list_experiments(f);
     f->known = g_new0(struct orch_trial_known, plan->count + 1);
     f->signatures = g_new0(char *, plan->count + 1);
-    f->predictors = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_predictor);
+    f->predictors =
+        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)orch_trained_free);
     return f;
 }
 

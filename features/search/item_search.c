@@ -115,16 +115,11 @@ static char *name_without(const struct orch_searched *searched, const char *axis
     return g_string_free(name, FALSE);
 }
 
-static void group_free(void *group)
-{
-    g_ptr_array_unref(group);
-}
-
 /* Draws each search by itself, or those together that differ only in the value `over`. */
 static void add_progress(struct orch_section *section, const GPtrArray *searches, const char *over)
 {
     g_autoptr(GHashTable) groups =
-        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, group_free);
+        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_ptr_array_unref);
     g_autoptr(GPtrArray) names = g_ptr_array_new();
     for (guint i = 0; i < searches->len; i++) {
         struct orch_searched *searched = searches->pdata[i];

@@ -16,15 +16,11 @@ struct gathered {
     GArray *values;   /* double */
 };
 
-static void free_row(void *row)
-{
-    g_strfreev(row);
-}
-
 static struct gathered gather(const struct orch_searched *searched)
 {
     const struct orch_space *space = searched->search->space;
-    struct gathered g = {g_ptr_array_new(), g_ptr_array_new_with_free_func(free_row),
+    struct gathered g = {g_ptr_array_new(),
+                         g_ptr_array_new_with_free_func((GDestroyNotify)g_strfreev),
                          g_array_new(FALSE, FALSE, sizeof(double))};
     for (unsigned p = 0; p < space->params->len; p++)
         g_ptr_array_add(g.names, orch_space_param(space, p)->name);

@@ -162,11 +162,6 @@ static bool wants_log(const GPtrArray *searches)
     return low > 0 && high > LOG_RATIO * low;
 }
 
-static void places_free(void *places)
-{
-    g_array_unref(places);
-}
-
 static void add_chart(struct orch_section *section, const GPtrArray *searches, const char *title,
                       const char *x_label, double unit_s)
 {
@@ -178,7 +173,7 @@ static void add_chart(struct orch_section *section, const GPtrArray *searches, c
     struct orch_chart *chart =
         orch_chart_new(is_one ? ORCH_CHART_SCATTER : ORCH_CHART_LINE, title, x_label, y_label);
     struct orch_chart_panel *panel = orch_chart_panel(chart, NULL);
-    g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func(places_free);
+    g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
     chart->log_y = wants_log(searches);
     for (guint i = 0; i < searches->len; i++)
         g_ptr_array_add(all, places_of(searches->pdata[i], unit_s));

@@ -15,17 +15,13 @@ static bool is_reusable(const struct orch_run *run)
     return orch_verdict_facts(orch_verdict_parse(run->state))->is_reused;
 }
 
-static void free_list(gpointer list)
-{
-    g_ptr_array_unref(list);
-}
-
 struct orch_group_runs *orch_group_runs_new(const struct orch_plan *plan, GError **error)
 {
     struct orch_run_query query = {.recipe = plan->expansion->name, .with_counted = true};
     struct orch_group_runs *group = g_new0(struct orch_group_runs, 1);
     group->store = plan->store;
-    group->by_fingerprint = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, free_list);
+    group->by_fingerprint =
+        g_hash_table_new_full(g_str_hash, g_str_equal, NULL, (GDestroyNotify)g_ptr_array_unref);
     if (!plan->store)
         return group;
     group->runs = orch_store_runs(plan->store, &query, NULL, error);

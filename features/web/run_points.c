@@ -34,11 +34,6 @@ struct reading {
     bool is_cut, keeps_lost;
 };
 
-static void free_texts(void *texts)
-{
-    g_strfreev(texts);
-}
-
 static void free_row(void *pointer)
 {
     struct row *row = pointer;
@@ -254,7 +249,7 @@ bool orch_web_run_points_read(struct web_call *call, const GArray *ids, size_t m
                               struct run_points *out, GError **error)
 {
     *out = (struct run_points){.params = params,
-                               .rows = g_ptr_array_new_with_free_func(free_texts),
+                               .rows = g_ptr_array_new_with_free_func((GDestroyNotify)g_strfreev),
                                .values = g_array_new(FALSE, FALSE, sizeof(double))};
     if (!params)
         return false;

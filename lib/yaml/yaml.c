@@ -53,11 +53,6 @@ void orch_yaml_free(struct orch_yaml *node)
     g_free(node);
 }
 
-static void free_node(void *node)
-{
-    orch_yaml_free(node);
-}
-
 static struct orch_yaml *node_new(enum orch_yaml_kind kind, const struct fy_mark *mark)
 {
     struct orch_yaml *node = g_new0(struct orch_yaml, 1);
@@ -65,9 +60,9 @@ static struct orch_yaml *node_new(enum orch_yaml_kind kind, const struct fy_mark
     node->line = mark ? mark->line + 1 : 1;
     node->column = mark ? mark->column + 1 : 1;
     if (kind != ORCH_YAML_SCALAR)
-        node->items = g_ptr_array_new_with_free_func(free_node);
+        node->items = g_ptr_array_new_with_free_func((GDestroyNotify)orch_yaml_free);
     if (kind == ORCH_YAML_MAP)
-        node->keys = g_ptr_array_new_with_free_func(free_node);
+        node->keys = g_ptr_array_new_with_free_func((GDestroyNotify)orch_yaml_free);
     return node;
 }
 

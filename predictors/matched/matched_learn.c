@@ -171,11 +171,6 @@ static struct orch_effects *learn_own(const struct lesson *l, const GArray *rows
     return e;
 }
 
-static void free_numbers(void *array)
-{
-    g_array_unref(array);
-}
-
 /* Returns the constant that a network or task without rows adds: of the constants of those with
  * rows, the one whose relative errors on all of them have the smallest sum. */
 static double unknown_of(const struct orch_matched *t)
@@ -199,7 +194,8 @@ static double unknown_of(const struct orch_matched *t)
 
 static void learn_each(const struct lesson *l)
 {
-    g_autoptr(GHashTable) of = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, free_numbers);
+    g_autoptr(GHashTable) of =
+        g_hash_table_new_full(g_str_hash, g_str_equal, NULL, (GDestroyNotify)g_array_unref);
     for (size_t i = 0; i < l->count; i++) {
         GArray *rows = g_hash_table_lookup(of, l->names[i]);
         if (!rows)

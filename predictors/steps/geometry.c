@@ -31,17 +31,12 @@ void orch_layer_free(struct orch_layer *layer)
     g_free(layer);
 }
 
-static void free_layer(gpointer layer)
-{
-    orch_layer_free(layer);
-}
-
 struct orch_layer_table *orch_layer_table_new(const char *name)
 {
     struct orch_layer_table *table = g_new0(struct orch_layer_table, 1);
     table->name = g_strdup(name);
     table->batch = 1;
-    table->layers = g_ptr_array_new_with_free_func(free_layer);
+    table->layers = g_ptr_array_new_with_free_func((GDestroyNotify)orch_layer_free);
     return table;
 }
 

@@ -107,11 +107,6 @@ static bool count_runs(struct orch_store *store, const struct orch_run_query *qu
     return more > 0;
 }
 
-static void free_run(gpointer run)
-{
-    orch_run_free(run);
-}
-
 /* Prepares the query that returns rows of STORE_RUN_COLUMNS; NULL on error. */
 static sqlite3_stmt *prepare_runs(struct orch_store *store, const struct orch_run_query *query,
                                   const struct filters *f, GError **error)
@@ -135,7 +130,7 @@ static GPtrArray *read_runs(struct orch_store *store, const struct orch_run_quer
     sqlite3_stmt *s = prepare_runs(store, query, f, error);
     if (!s)
         return NULL;
-    GPtrArray *runs = g_ptr_array_new_with_free_func(free_run);
+    GPtrArray *runs = g_ptr_array_new_with_free_func((GDestroyNotify)orch_run_free);
     int more;
     while ((more = orch_store_step(store, s, error)) > 0)
         g_ptr_array_add(runs, orch_store_run_from_row(s));
@@ -258,11 +253,6 @@ void orch_history_row_free(struct orch_history_row *row)
     g_free(row);
 }
 
-static void free_history_row(gpointer row)
-{
-    orch_history_row_free(row);
-}
-
 static struct orch_history_row *history_row(sqlite3_stmt *s)
 {
     struct orch_history_row *row = g_new0(struct orch_history_row, 1);
@@ -341,7 +331,7 @@ static sqlite3_stmt *prepare_history(struct orch_store *store, const GArray *pai
 
 static GPtrArray *read_history(struct orch_store *store, sqlite3_stmt *s, GError **error)
 {
-    GPtrArray *rows = g_ptr_array_new_with_free_func(free_history_row);
+    GPtrArray *rows = g_ptr_array_new_with_free_func((GDestroyNotify)orch_history_row_free);
     int more;
     while ((more = orch_store_step(store, s, error)) > 0)
         g_ptr_array_add(rows, history_row(s));
@@ -390,7 +380,8 @@ GPtrArray *orch_store_history(struct orch_store *store, const char *recipe, cons
     }
     GArray *pairs = make_pairs(store, params, error);
     g_autofree char *counted = orch_store_counted_target(recipe, experiment);
-    g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func(free_history_row);
+    g_autoptr(GPtrArray) rows =
+        g_ptr_array_new_with_free_func((GDestroyNotify)orch_history_row_free);
     bool ok = pairs && add_history(store, recipe, experiment, repeat, pairs, limit, rows, error);
     guint own = rows->len;
     ok = ok && add_history(store, counted, NULL, repeat, pairs, limit, rows, error);

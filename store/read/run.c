@@ -176,11 +176,6 @@ static const char BY_NAME[] =
                       " AND " STORE_NAME_OF("r") " = ?1 AND r.id NOT IN " STORE_HIDDEN
                                                  " ORDER BY r.started DESC, r.id DESC LIMIT 1";
 
-static void free_run(gpointer run)
-{
-    orch_run_free(run);
-}
-
 static void fail_ambiguous(GPtrArray *runs, const char *text, GError **error)
 {
     GString *list = g_string_new(NULL);
@@ -204,7 +199,7 @@ struct orch_run *orch_store_run(struct orch_store *store, const char *text, GErr
         return nth_last(store, back, text, error);
     g_autofree char *key = g_ascii_strdown(text, -1);
     size_t length = strlen(key);
-    g_autoptr(GPtrArray) runs = g_ptr_array_new_with_free_func(free_run);
+    g_autoptr(GPtrArray) runs = g_ptr_array_new_with_free_func((GDestroyNotify)orch_run_free);
     if (orch_label_is_valid(text) && !add_matches(store, runs, BY_NAME, text, error))
         return NULL;
     if (runs->len) /* the newest run with that name */

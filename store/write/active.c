@@ -147,11 +147,6 @@ void orch_active_row_free(struct orch_active_row *row)
     g_free(row);
 }
 
-static void free_row(gpointer row)
-{
-    orch_active_row_free(row);
-}
-
 GPtrArray *orch_store_actives_all(struct orch_store *store, GError **error)
 {
     sqlite3_stmt *s = orch_store_statement(
@@ -161,7 +156,7 @@ GPtrArray *orch_store_actives_all(struct orch_store *store, GError **error)
         error);
     if (!s)
         return NULL;
-    GPtrArray *rows = g_ptr_array_new_with_free_func(free_row);
+    GPtrArray *rows = g_ptr_array_new_with_free_func((GDestroyNotify)orch_active_row_free);
     int more;
     while ((more = orch_store_step(store, s, error)) > 0) {
         struct orch_active_row *row = g_new0(struct orch_active_row, 1);
@@ -188,7 +183,7 @@ GPtrArray *orch_store_actives_all(struct orch_store *store, GError **error)
 GPtrArray *orch_store_actives(struct orch_store *store, GError **error)
 {
     return store->is_own ? orch_store_actives_all(store, error)
-                         : g_ptr_array_new_with_free_func(free_row);
+                         : g_ptr_array_new_with_free_func((GDestroyNotify)orch_active_row_free);
 }
 
 bool orch_store_adopt(struct orch_store *store, const char *key, const struct orch_process *from,

@@ -201,17 +201,12 @@ static struct orch_dataset *read_heading(struct orch_store *store, sqlite3_stmt 
     return set;
 }
 
-static void free_set(gpointer set)
-{
-    orch_dataset_free(set);
-}
-
 GPtrArray *orch_store_datasets(struct orch_store *store, GError **error)
 {
     sqlite3_stmt *s = orch_store_statement(store, HEADINGS " ORDER BY d.name, d.sha256", error);
     if (!s)
         return NULL;
-    g_autoptr(GPtrArray) sets = g_ptr_array_new_with_free_func(free_set);
+    g_autoptr(GPtrArray) sets = g_ptr_array_new_with_free_func((GDestroyNotify)orch_dataset_free);
     int more;
     while ((more = orch_store_step(store, s, error)) > 0) {
         struct orch_dataset *set = read_heading(store, s, error);

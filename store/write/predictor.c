@@ -32,11 +32,6 @@ void orch_predictor_row_free(struct orch_predictor_row *row)
     g_free(row);
 }
 
-static void free_row(gpointer row)
-{
-    orch_predictor_row_free(row);
-}
-
 static bool put_model(struct orch_store *store, const char *name, const char *model, GError **error)
 {
     if (!orch_store_transaction_begin(store, error))
@@ -102,7 +97,7 @@ GPtrArray *orch_store_predictors(struct orch_store *store, bool with_texts, GErr
             : orch_store_statement(store, "SELECT name, made FROM predictor ORDER BY name", error);
     if (!statement)
         return NULL;
-    GPtrArray *rows = g_ptr_array_new_with_free_func(free_row);
+    GPtrArray *rows = g_ptr_array_new_with_free_func((GDestroyNotify)orch_predictor_row_free);
     int step, limit = begin_long(store);
     while ((step = orch_store_step(store, statement, error)) > 0)
         g_ptr_array_add(rows, read_row(statement, with_texts));

@@ -34,11 +34,6 @@ static void saved_view_free(struct orch_saved_view *view)
     g_free(view);
 }
 
-static void free_view(gpointer view)
-{
-    saved_view_free(view);
-}
-
 /* Addresses come from other people's stores, too: only a place within the page is one. */
 static bool is_address(const char *text)
 {
@@ -96,7 +91,7 @@ static int compare_views(gconstpointer a, gconstpointer b)
 /* Leaves out what was removed, and own views under an older name of the user. */
 static GPtrArray *in_effect(GPtrArray *all)
 {
-    GPtrArray *views = g_ptr_array_new_with_free_func(free_view);
+    GPtrArray *views = g_ptr_array_new_with_free_func((GDestroyNotify)saved_view_free);
     const struct orch_saved_view *own = NULL;
     g_ptr_array_sort(all, compare_views);
     for (guint i = 0; i < all->len && views->len < VIEWS_MAX; i++) {
@@ -118,7 +113,7 @@ GPtrArray *orch_store_views(struct orch_store *store, GError **error)
     if (!s)
         return NULL;
     orch_store_bind(s, "ti", orch_user_name(), (int64_t)NOTES_MAX);
-    g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func(free_view);
+    g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func((GDestroyNotify)saved_view_free);
     int more;
     while ((more = orch_store_step(store, s, error)) > 0) {
         struct orch_saved_view *view = read_view(s);

@@ -82,11 +82,6 @@ void orch_claim_free(struct orch_claim *claim)
     g_free(claim);
 }
 
-static void free_claim(gpointer claim)
-{
-    orch_claim_free(claim);
-}
-
 struct orch_claim *orch_claim_copy(const struct orch_claim *claim)
 {
     struct orch_claim *copy = g_new(struct orch_claim, 1);
@@ -490,7 +485,7 @@ GPtrArray *orch_claims_list(struct orch_claims *claims, GError **error)
 {
     if (!refresh(claims, error))
         return NULL;
-    GPtrArray *out = g_ptr_array_new_with_free_func(free_claim);
+    GPtrArray *out = g_ptr_array_new_with_free_func((GDestroyNotify)orch_claim_free);
     GHashTableIter iter;
     gpointer entry;
     g_hash_table_iter_init(&iter, claims->seen);

@@ -17,18 +17,14 @@
 /* ---- a draft ------------------------------------------------------------------------------------
  */
 
-static void free_tree(void *tree)
-{
-    git_tree_free(tree);
-}
-
 struct results_draft *orch_results_draft_new(struct results_place *place, const git_oid *root)
 {
     struct results_draft *draft = g_new0(struct results_draft, 1);
     draft->place = place;
     if (root)
         draft->root = *root;
-    draft->folders = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_tree);
+    draft->folders =
+        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)git_tree_free);
     draft->added = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     return draft;
 }
