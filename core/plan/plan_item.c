@@ -11,6 +11,7 @@
 #include "core/plan/fingerprint.h"
 #include "core/plan/reuse.h"
 #include "core/plan/same_comments.h"
+#include "core/plan/setting_limits.h"
 #include "core/recipe/recipe_search.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
@@ -37,28 +38,26 @@ static char *ago(int64_t then_ns)
 /* ---- references -------------------------------------------------------------------------------
  */
 
-/* The value that best() compares: the last point of the metric, else the result. */
-static bool run_value(struct orch_store *store, const char *key, const char *metric, double *out,
-                      GError **error)
+/* The value that best() compares: the last point of the metric, else the result. NAN: none, or the
+ * run breaks a limit of its search. */
+static bool run_value(const struct orch_plan *plan, const struct orch_plan_item *item,
+                      const char *metric, double *out, GError **error)
 {
-    struct orch_run *run = orch_store_run(store, key, error);
-    if (!run)
-        return false;
-    bool found = false;
-    struct orch_series *series = orch_store_series(store, run->id, metric, error);
-    if (series && series->count) {
-        *out = series->value[series->count - 1];
-        found = true;
-    }
-    orch_series_free(series);
-    g_autoptr(json_t) results = found ? NULL : orch_store_results(store, run->id, NULL);
-    if (!found && results)
-        found = orch_json_get_real(json_object_get(results, metric), out);
+    struct orch_run *run = orch_store_run(plan->store, item->run_key, error);
+    struct orch_run_numbers *numbers = run ? orch_run_numbers_read(plan->store, run, error) : NULL;
+    const bool ok = numbers;
+    if (ok)
+        *out = item->cell->point &&
+                       orch_limits_excess(item->cell->point->search, run, numbers, NULL) > 0
+                   ? (double)NAN
+                   : orch_run_numbers_get(numbers, metric, ORCH_AGGREGATE_LAST, NULL, NULL);
+    orch_run_numbers_free(numbers);
     orch_run_free(run);
-    return found;
+    return ok;
 }
 
-/* Whether a repeat of the same point of a search has no number: the point has no value then. */
+/* Whether a repeat of the same point of a search has no number, or breaks a limit: the point has no
+ * value then. */
 static bool has_spoilt_point(const struct orch_plan *plan, const struct orch_ref *ref,
                              const struct orch_plan_item *item)
 {
@@ -66,8 +65,7 @@ static bool has_spoilt_point(const struct orch_plan *plan, const struct orch_ref
         const struct orch_plan_item *other = &plan->items[g_array_index(ref->cells, unsigned, i)];
         double value = (double)NAN;
         if (other->cell->point == item->cell->point && other->state == ORCH_PLAN_DONE &&
-            (!run_value(plan->store, other->run_key, ref->best_metric, &value, NULL) ||
-             !isfinite(value)))
+            (!run_value(plan, other, ref->best_metric, &value, NULL) || !isfinite(value)))
             return true;
     }
     return false;
@@ -80,7 +78,7 @@ bool orch_plan_choose(struct orch_plan *plan, const struct orch_ref *ref, unsign
         *out_index = g_array_index(ref->cells, unsigned, 0);
         return true;
     }
-    bool chosen = false;
+    bool chosen = false, has_limits = false;
     double best = 0;
     for (guint i = 0; i < ref->cells->len; i++) {
         unsigned index = g_array_index(ref->cells, unsigned, i);
@@ -92,15 +90,10 @@ bool orch_plan_choose(struct orch_plan *plan, const struct orch_ref *ref, unsign
                 g_strdup_printf("waits for %u trials, to choose %s", ref->cells->len, ref->text);
             return false;
         }
-        GError *problem = NULL;
         double value;
-        if (!run_value(plan->store, item->run_key, ref->best_metric, &value, &problem)) {
-            if (problem) {
-                g_propagate_error(error, problem);
-                return false;
-            }
-            continue;
-        }
+        if (!run_value(plan, item, ref->best_metric, &value, error))
+            return false;
+        has_limits |= item->cell->point && item->cell->point->search->bound_count;
         if (isfinite(value) && (!chosen || (ref->best_is_max ? value > best : value < best)) &&
             !has_spoilt_point(plan, ref, item)) {
             chosen = true;
@@ -109,7 +102,8 @@ bool orch_plan_choose(struct orch_plan *plan, const struct orch_ref *ref, unsign
         }
     }
     if (!chosen)
-        *out_why = g_strdup_printf("no run of %s has a finite '%s'", ref->text, ref->best_metric);
+        *out_why = g_strdup_printf("no run of %s has a finite '%s'%s", ref->text, ref->best_metric,
+                                   has_limits ? " and keeps the limits of its search" : "");
     return chosen;
 }
 

@@ -261,6 +261,20 @@ static bool add_bound(void *ctx, const struct orch_condition_term *c, GError **e
     return true;
 }
 
+bool orch_search_bounds_read(struct orch_search *search, const char *text, GError **error)
+{
+    struct limits limits = {.search = search, .text = text};
+    const struct orch_condition_reader reader = {
+        .ctx = &limits, .compare = add_bound, .mark = note_mark};
+    if (!orch_condition_parse(text, &reader, error))
+        return false;
+    if (limits.is_optional)
+        orch_error_set(error, ORCH_ERROR_RECIPE,
+                       "for example 'peak_memory < 16GiB and wall_s < 60'",
+                       "limits can be joined only by 'and'");
+    return !limits.is_optional;
+}
+
 static void read_bounds(struct recipe_draft *draft, const struct orch_yaml *objective,
                         const struct recipe_experiment *experiment, struct orch_search *search)
 {
@@ -269,16 +283,10 @@ static void read_bounds(struct recipe_draft *draft, const struct orch_yaml *obje
     for (guint i = 0; texts && i < texts->len; i++) {
         const struct orch_yaml *node = texts->pdata[i];
         const unsigned before = search->bound_count;
-        struct limits limits = {.search = search, .text = node->text};
-        const struct orch_condition_reader reader = {
-            .ctx = &limits, .compare = add_bound, .mark = note_mark};
         g_autoptr(GError) problem = NULL;
-        if (!orch_condition_parse(node->text, &reader, &problem)) {
+        if (!orch_search_bounds_read(search, node->text, &problem)) {
             g_autofree char *what = orch_error_what(problem);
             orch_recipe_error_at(draft, node, orch_error_hint(problem), "'subject to': %s", what);
-        } else if (limits.is_optional) {
-            orch_recipe_error_at(draft, node, "for example 'peak_memory < 16GiB and wall_s < 60'",
-                                 "'subject to': limits can be joined only by 'and'");
         }
         for (unsigned k = before; k < search->bound_count; k++)
             if (!g_strv_contains(measured, search->bounds[k].metric))

@@ -78,6 +78,8 @@ struct orch_search_point {
  * is no objective. The caller frees both texts. */
 bool orch_objective_read(const char *text, enum orch_better *out_better, char **out_summary,
                          char **out_metric);
+/** Adds the limits of a text, "peak_memory < 16GiB and wall_s < 60". */
+bool orch_search_bounds_read(struct orch_search *search, const char *text, GError **error);
 /** "lr=0.01 opt=sgd": the values of a point. The caller frees. */
 char *orch_search_values(const struct orch_search *search, const double *at);
 /** Whether the cell is one of a search whose point is not chosen yet. */

@@ -4,6 +4,8 @@
 #include "core/inputs/opened.h"
 #include "core/inputs/own_outputs.h"
 #include "core/plan/fingerprint.h"
+#include "core/plan/plan_forecast.h"
+#include "core/plan/setting_limits.h"
 #include "core/recipe/trial_environment.h"
 #include "core/record/collect.h"
 #include "core/record/kept_files.h"
@@ -98,6 +100,10 @@ static json_t *record_facts(struct orch_plan *plan, const struct orch_plan_item 
     g_autoptr(json_t) cost = orch_item_cost(plan, item);
     if (cost)
         json_object_set(facts, "cost", cost);
+    const double devices = slot->gpu_millionths ? slot->gpu_count : orch_plan_item_charged(item);
+    if (slot->price.usd_per_hour > 0)
+        json_object_set_new(facts, ORCH_FACT_USD_PER_HOUR,
+                            json_real(slot->price.usd_per_hour * devices));
     unsigned ranks = orch_experiment_ranks(item->cell->experiment, cost);
     if (ranks)
         json_object_set_new(facts, "ranks", json_integer(ranks));

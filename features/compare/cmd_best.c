@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
+#include "features/compare/allowed_settings.h"
 #include "features/compare/best_front_show.h"
 #include "features/compare/best_until_sure.h"
 
@@ -505,6 +506,11 @@ static int rank(struct request *r, struct orch_store *store, char **by, GError *
 {
     const struct best_options *o = r->options;
     g_autoptr(GPtrArray) runs = find_runs(store, o, error);
+    g_autofree char *left_out = NULL;
+    if (runs && !orch_allowed_runs_keep(store, runs, &left_out, error))
+        return -1;
+    if (left_out)
+        orch_cli_info(r->cli, "%s", left_out);
     if (runs && orch_best_front_is_meant(r->ranked_by.metric))
         return orch_best_front_print(r->cli, store, runs, by, r->ranked_by.aggregate, o->limit,
                                      error);

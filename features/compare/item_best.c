@@ -2,6 +2,7 @@
 /* The item `best`: the best setting, its margin, and whether the margin is more than noise. */
 #include "core/report/answer.h"
 #include "core/report/grid_table.h"
+#include "features/compare/allowed_settings.h"
 #include "features/compare/question_tests.h"
 
 #include "core/stats/numbers.h"
@@ -108,7 +109,7 @@ static void add_winner(struct orch_section *section, const struct orch_section_g
 
 static bool fill(struct orch_section_context *a, GError **error)
 {
-    struct orch_section_grid *g = orch_section_grid(a, "by", NULL, error);
+    struct orch_section_grid *g = orch_allowed_grid(a, "by", NULL, error);
     if (!g)
         return false;
     struct orch_question_tests *tests = orch_question_tests_new(a, g, error);

@@ -3,6 +3,7 @@
  * the same runs had before; or predicted values compared with measured ones. */
 #include "core/recipe/report_shapes.h"
 #include "core/report/answer.h"
+#include "features/compare/allowed_settings.h"
 #include "features/compare/compare_predicted.h"
 #include "features/compare/question_tests.h"
 
@@ -281,7 +282,7 @@ static const struct orch_grid_cell *find_baseline(const GPtrArray *rows, const c
 
 static bool against_baseline(struct orch_section_context *a, GError **error)
 {
-    struct orch_section_grid *g = orch_section_grid(a, "by", "best_of", error);
+    struct orch_section_grid *g = orch_allowed_grid(a, "by", "best_of", error);
     if (!g)
         return false;
     const char *named = orch_json_text(a->item->spec, "baseline", NULL);

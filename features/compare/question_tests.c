@@ -2,6 +2,7 @@
 #include "features/compare/question_tests.h"
 
 #include "core/stats/numbers.h"
+#include "features/compare/allowed_settings.h"
 #include "features/compare/family.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
@@ -165,7 +166,7 @@ static bool add_item(struct orch_question_tests *tests, const struct orch_sectio
     of.item = item;
     of.section = orch_document_add(scratch, item->kind->name, NULL, NULL);
     const bool is_all = item->kind->tests == ORCH_TESTS_ALL;
-    struct orch_section_grid *g = orch_section_grid(&of, "by", is_all ? NULL : "best_of", error);
+    struct orch_section_grid *g = orch_allowed_grid(&of, "by", is_all ? NULL : "best_of", error);
     if (g) {
         *has_all |= is_all;
         add_settings(tests, g->grid);
@@ -288,7 +289,7 @@ static bool look_elsewhere(const struct orch_section_context *a,
     struct orch_section_context of = *a;
     of.item = item;
     of.section = orch_document_add(scratch, item->kind->name, NULL, NULL);
-    struct orch_section_grid *g = orch_section_grid(&of, "by", NULL, error);
+    struct orch_section_grid *g = orch_allowed_grid(&of, "by", NULL, error);
     struct orch_question_tests *tests = g ? orch_question_tests_new(&of, g, error) : NULL;
     bool ok = tests != NULL;
     int i = ok ? place_of(tests, x) : -1, j = ok ? place_of(tests, y) : -1;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/search/goals.h"
 
+#include "core/plan/setting_limits.h"
 #include "core/stats/numbers.h"
-#include "lib/base/json.h"
 #include "lib/base/random.h"
 #include "lib/base/text.h"
-#include "lib/base/unit.h"
 
 #include <math.h>
 #include <string.h>
@@ -38,38 +37,6 @@ struct orch_goal orch_goals_goal(const struct orch_search *search, unsigned numb
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* The limit in the unit of the metric. Without one there, a limit that has a unit is in the unit's
- * base: bytes, or seconds. */
-static double bound_in(const struct orch_search_bound *bound, const char *unit)
-{
-    double value = bound->value;
-    const struct orch_unit *written = orch_unit_find(bound->unit, strlen(bound->unit));
-    if (!*bound->unit || (unit && *unit && orch_unit_convert(bound->unit, unit, &value)))
-        return value;
-    return written && !(unit && *unit) ? value * written->factor : value;
-}
-
-/* By how much a value exceeds a limit, as a share of it; 0: it holds. */
-static double excess_of(const struct orch_search_bound *bound, double value, double limit)
-{
-    const double over = bound->is_most ? value - limit : limit - value;
-    const double scale = limit != 0 ? fabs(limit) : 1;
-    return over < 0 || (over == 0 && !bound->is_strict) ? 0 : fmax(over / scale, 1e-9);
-}
-
-/* The value of a limit's metric. A run that does not report `peak_memory` has the memory that orch
- * measured, in bytes. */
-static double bounded(const struct orch_run *run, const struct orch_run_numbers *numbers,
-                      const char *metric, const char **out_unit)
-{
-    if (orch_run_numbers_has(numbers, metric) || strcmp(metric, "peak_memory") != 0)
-        return orch_run_numbers_get(numbers, metric, ORCH_AGGREGATE_LAST, NULL, out_unit);
-    g_autoptr(json_t) facts = run->facts ? json_loads(run->facts, 0, NULL) : NULL;
-    const int64_t bytes =
-        MAX(orch_json_int(facts, "max_pss_bytes", 0), orch_json_int(facts, "max_rss_bytes", 0));
-    return bytes > 0 ? (double)bytes : (double)NAN;
-}
-
 void orch_goals_read(const struct orch_search *search, const struct orch_run *run,
                      const struct orch_run_numbers *numbers, struct orch_goals *out)
 {
@@ -80,16 +47,7 @@ void orch_goals_read(const struct orch_search *search, const struct orch_run *ru
         orch_aggregate_parse(goal.summary, &aggregate);
         out->at[k] = orch_run_numbers_get(numbers, goal.metric, aggregate, NULL, NULL);
     }
-    for (unsigned k = 0; k < search->bound_count; k++) {
-        const struct orch_search_bound *bound = &search->bounds[k];
-        const char *unit = NULL;
-        if (orch_goals_limit_kind(bound) == ORCH_LIMIT_PRICE)
-            continue;
-        const double value = bounded(run, numbers, bound->metric, &unit);
-        const double limit = bound_in(bound, unit);
-        out->bound_at[k] = limit != 0 ? value * (bound->value / limit) : value;
-        out->excess += isfinite(value) ? excess_of(bound, value, limit) : 1;
-    }
+    out->excess = orch_limits_excess(search, run, numbers, out->bound_at);
 }
 
 bool orch_goals_reach(const struct orch_search *search, const struct orch_goals *goals)
@@ -250,8 +208,8 @@ const struct orch_search_bound *orch_goals_broken_by_time(const struct orch_sear
         const enum orch_limit_kind kind = orch_goals_limit_kind(bound);
         const bool is_time = kind == ORCH_LIMIT_TIME;
         if (kind != ORCH_LIMIT_METRIC &&
-            excess_of(bound, is_time ? wall_s : usd,
-                      is_time ? bound_in(bound, "s") : bound->value) > 0)
+            orch_limit_excess(bound, is_time ? wall_s : usd,
+                              is_time ? orch_limit_in(bound, "s") : bound->value) > 0)
             return bound;
     }
     return NULL;

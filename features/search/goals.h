@@ -11,8 +11,7 @@
 /** Values of a run, or the means of a setting's. */
 struct orch_goals {
     double at[ORCH_SEARCH_GOALS_MAX]; /* as measured, in the order of the objective; NAN: none */
-    double excess; /* by how much limits are exceeded, each as a share of the limit; 0: all hold. A
-                      run that lacks a limit's metric exceeds it by 1 */
+    double excess; /* by how much limits are exceeded (core/plan/setting_limits.h); 0: all hold */
     double bound_at[ORCH_SEARCH_BOUNDS_MAX]; /* values of the metrics of limits, in the units in
                                                 which these are written; NAN: none */
 };
@@ -59,8 +58,7 @@ double *orch_goals_volumes(const struct orch_search *search, const struct orch_g
 void orch_goals_scalars(const struct orch_search *search, const struct orch_goal_row *rows,
                         size_t count, uint64_t seed, double *out);
 
-/** What a limit is on. Forecasts are judged by time and price before a trial starts; runs not by
- * their price, because what they cost is not recorded. */
+/** What a limit is on. Forecasts are judged by time and price before a trial starts. */
 enum orch_limit_kind { ORCH_LIMIT_METRIC, ORCH_LIMIT_TIME, ORCH_LIMIT_PRICE };
 enum orch_limit_kind orch_goals_limit_kind(const struct orch_search_bound *bound);
 /** Returns the limit on `wall_s` or the price that a time breaks, which costs so much, borrowed, or

@@ -94,3 +94,46 @@ done
 ok search --search 'min loss, min ms' --subject-to 'ms < 8 and loss < 0.7' --write f.recipe -n
 ok orch check f.recipe
 grep -q 'metrics: \["min loss", "min ms"\]' f.recipe || _fail 'the recipe'
+# what breaks a limit is no best setting for whoever asks: ${best()}, 'orch best', its front, the report; a price counts at the end
+cat >g.sh <<'P'
+#!/bin/sh
+mkdir -p out
+echo "n=$1" >"out/w$1"
+echo "loss=0.$((9 - $1)) f2=$1 mem=$(($1 * 100))"
+P
+chmod +x g.sh
+echo out/ >>.gitignore
+cat >b.recipe <<'P'
+format: 1
+recipe: b
+experiments:
+  tune:
+    program: ./g.sh ${n}
+    search: { n: "int(1, 8)" }
+    objective: { metric: min loss, subject to: mem < 350, trials: 8, sampler: sobol }
+    artifacts: { w: "out/w${n}" }
+    metrics: { loss: min }
+  use: { program: "sh -c 'cat ${init}; echo acc=1'", with: { init: "${best(tune, loss).w}" } }
+report:
+  - { title: B, best: { value: last loss, experiments: tune } }
+P
+git add -A
+git commit -qm best
+ok orch run b.recipe
+says 'best of 8 settings: tune n=3'
+ok orch log @last
+has 'n=3'
+ok orch best loss --recipe b -e tune
+has 'best: n=3'
+says "5 settings are left out, because they break 'mem < 350'"
+ok orch best 'min loss, max f2' --recipe b -e tune
+has 'knee: n=3'
+has 'Pareto front of 3 settings'
+ok orch report b.recipe
+has 'n=3'
+has '5 settings are left out, because they break a limit of the search'
+has_not 'No winner yet'
+rm -rf .orch
+ok orch try -x 'n=int(0, 2)' --search 'min loss' --subject-to 'price < 0.0005' --price 10 --sampler sobol -- sh -c 'sleep 0.$((3 * {n})); echo "loss=0.$((9 - {n}))"'
+says "break 'price < 0.0005'"
+says 'sh n=0'
