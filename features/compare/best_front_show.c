@@ -21,6 +21,7 @@ struct front {
     unsigned count;
     enum orch_aggregate aggregate;
     int limit;
+    const struct orch_ranking *task; /* whose front is shown */
     char **by;
     GPtrArray *groups; /* struct orch_group * */
     double *points;    /* `count` means of each group, to minimise */
@@ -106,10 +107,21 @@ static bool add_values(const struct front *f, const struct orch_run *run, double
     return numbers;
 }
 
-static bool find_front(struct front *f, GPtrArray *runs, char *const *by, GError **error)
+static void clear_task(struct front *f)
 {
-    f->groups = orch_groups_make(f->store, runs, (const char *const *)by, f->metrics[0],
-                                 f->aggregate, &f->by, NULL, NULL, error);
+    g_clear_pointer(&f->groups, g_ptr_array_unref);
+    g_clear_pointer(&f->by, g_strfreev);
+    g_clear_pointer(&f->points, g_free);
+    g_clear_pointer(&f->is_on, g_free);
+}
+
+static bool find_front(struct front *f, const struct orch_ranking *task, const char *const *by,
+                       GError **error)
+{
+    clear_task(f);
+    f->task = task;
+    f->groups = orch_groups_make(f->store, task->runs, by, f->metrics[0], f->aggregate, &f->by,
+                                 NULL, NULL, error);
     if (!f->groups)
         return false;
     f->points = g_new0(double, f->groups->len * f->count + 1);
@@ -190,6 +202,10 @@ static void print_text(const struct front *f)
     for (unsigned k = 0; k < f->count; k++)
         g_string_append_printf(metrics, "%s%s %s", k ? ", " : "", orch_better_word(f->better[k]),
                                f->metrics[k]);
+    if (f->task->task) {
+        g_autofree char *task = orch_text_plain(g_strdup(f->task->task));
+        orch_cli_print("%s", task);
+    }
     orch_cli_print(
         "Pareto front of %u setting%s (%s): %u setting%s that no other beats in all metrics",
         f->groups->len, orch_plural(f->groups->len), metrics->str, front->len,
@@ -199,12 +215,8 @@ static void print_text(const struct front *f)
     orch_cli_table_print(f->cli, table_of(f, front), "settings");
 }
 
-static void print_json(const struct front *f)
+static void add_json(const struct front *f, json_t *settings)
 {
-    json_t *settings = json_array(), *metrics = json_array();
-    for (unsigned k = 0; k < f->count; k++)
-        json_array_append_new(metrics, json_pack("{s:s s:s}", "metric", f->metrics[k], "better",
-                                                 orch_better_word(f->better[k])));
     for (guint i = 0; i < f->groups->len; i++) {
         const struct orch_group *group = f->groups->pdata[i];
         json_t *values = json_object(), *keys = json_array();
@@ -213,37 +225,52 @@ static void print_json(const struct front *f)
         for (guint k = 0; k < group->runs->len; k++)
             json_array_append_new(
                 keys, json_string(((const struct orch_run *)group->runs->pdata[k])->key));
-        json_array_append_new(settings, json_pack("{s:s s:o s:o s:b s:b}", "label", group->label,
-                                                  "values", values, "runs", keys, "on_front",
-                                                  f->is_on[i], "knee", i == f->knee));
+        json_array_append_new(settings,
+                              json_pack("{s:O s:s s:o s:o s:b s:b}", "of", f->task->of, "label",
+                                        group->label, "values", values, "runs", keys, "on_front",
+                                        f->is_on[i], "knee", i == f->knee));
     }
+}
+
+/* `settings`: of the fronts of all tasks; takes it. */
+static void print_json(const struct front *f, json_t *settings)
+{
+    json_t *metrics = json_array();
+    for (unsigned k = 0; k < f->count; k++)
+        json_array_append_new(metrics, json_pack("{s:s s:s}", "metric", f->metrics[k], "better",
+                                                 orch_better_word(f->better[k])));
     orch_cli_print_json(json_pack("{s:o s:o}", "metrics", metrics, "settings", settings));
 }
 
-static void front_clear(struct front *f)
-{
-    for (unsigned k = 0; k < f->count; k++)
-        g_free(f->metrics[k]);
-    g_clear_pointer(&f->groups, g_ptr_array_unref);
-    g_strfreev(f->by);
-    g_free(f->points);
-    g_free(f->is_on);
-}
-
 int orch_best_front_print(struct orch_cli *cli, struct orch_store *store, const GPtrArray *runs,
-                          char *const *by, enum orch_aggregate aggregate, int limit, GError **error)
+                          const struct orch_ranking_request *request, int limit, GError **error)
 {
-    struct front f = {.cli = cli, .store = store, .aggregate = aggregate, .limit = limit};
+    struct front f = {.cli = cli, .store = store, .aggregate = request->aggregate, .limit = limit};
     g_auto(GStrv) texts = g_strsplit(cli->args[0], ",", -1);
+    json_t *settings = json_array();
     bool ok = true;
     for (char **text = texts; ok && *text; text++)
         ok = add_metric(&f, *text, error);
     g_autoptr(GPtrArray) with = ok ? with_all(&f, runs, error) : NULL;
-    ok = with && find_front(&f, with, by, error);
+    g_autoptr(GPtrArray) tasks = with ? orch_rankings_split(store, with, request) : NULL;
+    ok = tasks;
+    for (guint i = 0; ok && i < tasks->len; i++) {
+        ok = find_front(&f, tasks->pdata[i], request->by, error);
+        if (ok && cli->json) {
+            add_json(&f, settings);
+        } else if (ok) {
+            if (i)
+                orch_cli_print("%s", "");
+            print_text(&f);
+        }
+    }
     if (ok && cli->json)
-        print_json(&f);
-    else if (ok)
-        print_text(&f);
-    front_clear(&f);
+        print_json(&f, json_incref(settings));
+    else if (ok && tasks->len > 1)
+        orch_cli_info(cli, ORCH_RANKED_APART, tasks->len);
+    json_decref(settings);
+    clear_task(&f);
+    for (unsigned k = 0; k < f.count; k++)
+        g_free(f.metrics[k]);
     return ok ? ORCH_EXIT_OK : -1;
 }

@@ -269,10 +269,7 @@ static void print_text(const struct request *r, const GPtrArray *rankings)
             break;
         }
     if (rankings->len > 1)
-        orch_cli_info(r->cli,
-                      "each of the %u tasks has a ranking of its own (" ORCH_TASK_WORDS
-                      "): --across ranks all together",
-                      rankings->len);
+        orch_cli_info(r->cli, ORCH_RANKED_APART, rankings->len);
 }
 
 /* ---- as JSON --------------------------------------------------------------------------------- */
@@ -512,8 +509,7 @@ static int rank(struct request *r, struct orch_store *store, char **by, GError *
     if (left_out)
         orch_cli_info(r->cli, "%s", left_out);
     if (runs && orch_best_front_is_meant(r->ranked_by.metric))
-        return orch_best_front_print(r->cli, store, runs, by, r->ranked_by.aggregate, o->limit,
-                                     error);
+        return orch_best_front_print(r->cli, store, runs, &r->ranked_by, o->limit, error);
     g_autoptr(GPtrArray) with = runs ? with_metric(r, store, runs, error) : NULL;
     if (!with || !check_by(store, with, by, error) || !settle_direction(r, error))
         return -1;

@@ -48,6 +48,7 @@ static void free_ranking(gpointer pointer)
     g_free(ranking->margins);
     g_free(ranking->method);
     g_free(ranking->shared);
+    g_ptr_array_unref(ranking->runs);
     g_ptr_array_unref(ranking->mixed);
     g_free(ranking);
 }
@@ -123,54 +124,47 @@ static bool fill(struct orch_store *store, GPtrArray *runs,
 
 static int compare_sizes(gconstpointer a, gconstpointer b)
 {
-    const GPtrArray *x = *(GPtrArray *const *)a, *y = *(GPtrArray *const *)b;
-    return (x->len < y->len) - (x->len > y->len);
+    const struct orch_ranking *x = *(struct orch_ranking *const *)a,
+                              *y = *(struct orch_ranking *const *)b;
+    return (x->runs->len < y->runs->len) - (x->runs->len > y->runs->len);
 }
 
-/* Splits runs by task, the task with most runs first. `rankings`: list -> struct orch_ranking with
- * its task. */
-static GPtrArray *split(struct orch_store *store, const GPtrArray *runs,
-                        const struct orch_ranking_request *request, GHashTable *rankings)
+GPtrArray *orch_rankings_split(struct orch_store *store, const GPtrArray *runs,
+                               const struct orch_ranking_request *request)
 {
     struct orch_tasks *tasks = request->across ? NULL : orch_tasks_new(store, runs, request->by);
     g_autoptr(GHashTable) by_task = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    GPtrArray *lists = g_ptr_array_new_with_free_func((GDestroyNotify)g_ptr_array_unref);
+    GPtrArray *rankings = g_ptr_array_new_with_free_func(free_ranking);
     for (guint i = 0; i < runs->len; i++) {
-        json_t *of = json_object();
-        char *task = tasks ? orch_tasks_label(tasks, i, of) : NULL;
-        GPtrArray *list = g_hash_table_lookup(by_task, task ? task : "");
-        if (list) {
-            g_free(task);
-            json_decref(of);
-        } else {
-            struct orch_ranking *ranking = g_new0(struct orch_ranking, 1);
-            ranking->task = task;
-            ranking->of = of;
+        g_autoptr(json_t) of = json_object();
+        g_autofree char *task = tasks ? orch_tasks_label(tasks, i, of) : NULL;
+        struct orch_ranking *ranking = g_hash_table_lookup(by_task, task ? task : "");
+        if (!ranking) {
+            ranking = g_new0(struct orch_ranking, 1);
+            ranking->task = g_strdup(task);
+            ranking->of = json_incref(of);
             ranking->mixed = g_ptr_array_new_with_free_func(g_free);
-            list = g_ptr_array_new();
-            g_hash_table_insert(by_task, g_strdup(task ? task : ""), list);
-            g_hash_table_insert(rankings, list, ranking);
-            g_ptr_array_add(lists, list);
+            ranking->runs = g_ptr_array_new();
+            g_hash_table_insert(by_task, g_strdup(task ? task : ""), ranking);
+            g_ptr_array_add(rankings, ranking);
         }
-        g_ptr_array_add(list, runs->pdata[i]);
+        g_ptr_array_add(ranking->runs, runs->pdata[i]);
     }
     orch_tasks_free(tasks);
-    g_ptr_array_sort(lists, compare_sizes);
-    return lists;
+    g_ptr_array_sort(rankings, compare_sizes);
+    return rankings;
 }
 
 GPtrArray *orch_rankings_make(struct orch_store *store, GPtrArray *runs,
                               const struct orch_ranking_request *request, GError **error)
 {
-    g_autoptr(GHashTable) by_list = g_hash_table_new(NULL, NULL);
-    g_autoptr(GPtrArray) lists = split(store, runs, request, by_list);
-    GPtrArray *rankings = g_ptr_array_new_with_free_func(free_ranking);
-    for (guint i = 0; i < lists->len; i++)
-        g_ptr_array_add(rankings, g_hash_table_lookup(by_list, lists->pdata[i]));
-    for (guint i = 0; i < lists->len; i++)
-        if (!fill(store, lists->pdata[i], request, rankings->pdata[i], error)) {
+    GPtrArray *rankings = orch_rankings_split(store, runs, request);
+    for (guint i = 0; i < rankings->len; i++) {
+        struct orch_ranking *ranking = rankings->pdata[i];
+        if (!fill(store, ranking->runs, request, ranking, error)) {
             g_ptr_array_unref(rankings);
             return NULL;
         }
+    }
     return rankings;
 }

@@ -6,7 +6,13 @@
 #define ORCH_FEATURES_COMPARE_RANKING_H
 
 #include "core/stats/group.h"
+#include "core/stats/task.h"
 #include "features/compare/family.h"
+
+/** Says of so many tasks that they are ranked separately. */
+#define ORCH_RANKED_APART                                                                          \
+    "each of the %u tasks has a ranking of its own (" ORCH_TASK_WORDS                              \
+    "): --across ranks all together"
 
 /** The request for a ranking. */
 struct orch_ranking_request {
@@ -19,8 +25,9 @@ struct orch_ranking_request {
 };
 
 struct orch_ranking {
-    char *task; /* "experiment finetune, dataset cifar10"; NULL: all runs belong to one task */
-    json_t *of; /* `task` as an object; empty without a task */
+    char *task;      /* "experiment finetune, dataset cifar10"; NULL: all runs belong to one task */
+    json_t *of;      /* `task` as an object; empty without a task */
+    GPtrArray *runs; /* of the task: struct orch_run *, borrowed */
     char **by;
     GPtrArray *groups; /* struct orch_group *, the best first, those without a number last */
     /* [i]: the margin of the first group over groups[i] (positive: the first is better), see
@@ -35,6 +42,9 @@ struct orch_ranking {
     GPtrArray *mixed; /* char *: names besides `by` whose values differ within a group */
 };
 
+/** Splits the runs by task: rankings that have `task`, `of` and `runs` alone. The caller unrefs. */
+GPtrArray *orch_rankings_split(struct orch_store *store, const GPtrArray *runs,
+                               const struct orch_ranking_request *request);
 /** Ranks the runs that have the metric. Returns struct orch_ranking *, the one with most runs
  * first; NULL when the store cannot be read. The caller unrefs. `runs` must outlive the result. */
 GPtrArray *orch_rankings_make(struct orch_store *store, GPtrArray *runs,

@@ -21,6 +21,14 @@ ok orch try -x lr=0.1,0.2 -x dataset=cifar -- python3 first.py --lr '{lr}' --dat
 # the rule that the others keep
 ok orch best acc --max --json
 same "$(json rankings.#)" 3
+ok orch best 'max acc, min wall_s' --json
+same "$(of_json 'len({str(s["of"]) for s in it["settings"]}), sum(s["knee"] for s in it["settings"])')" '[3,3]'
+ok orch best 'max acc, min wall_s'
+has 'Pareto front of 2 settings'
+has_not 'of 6'
+says 'each of the 3 tasks has a ranking of its own'
+ok orch best 'max acc, min wall_s' --across
+has 'Pareto front of 6 settings'
 # a series each, named in the legend; every point is one run
 ok orch plot --y acc --x lr
 says 'different tasks'
