@@ -131,6 +131,7 @@ struct recipe_experiment {
     GArray *fixed;         /* struct recipe_fixed, in the manifest's order */
     GPtrArray *dimensions; /* struct recipe_dimension *, the slowest first */
     GArray *searched;      /* struct recipe_searched, in the order of their conditions */
+    bool was_searched;     /* a parameter of `search` got one value instead */
     const struct orch_yaml *objective; /* the key; NULL: none */
     const struct orch_yaml *first;     /* the objective's `try`; NULL: none */
     GPtrArray *assumed; /* struct orch_metric_spec *: names in the report that its own program will

@@ -520,6 +520,10 @@ void orch_recipe_make_search(struct recipe_draft *draft, struct recipe_experimen
                           "a search needs a metric to optimise");
         return;
     }
+    if (!experiment->searched->len && experiment->was_searched) {
+        g_clear_pointer(&experiment->made->search, orch_search_free); /* all have one value */
+        return;
+    }
     if (!experiment->searched->len) {
         orch_recipe_error_at(draft, experiment->objective ? experiment->objective : experiment->key,
                              draft->options->is_ad_hoc

@@ -47,6 +47,7 @@ static struct recipe_searched *find_searched(const struct recipe_experiment *exp
 static void drop_searched(struct recipe_experiment *experiment, const char *name)
 {
     struct recipe_searched *searched = find_searched(experiment, name);
+    experiment->was_searched |= searched != NULL;
     if (searched)
         g_array_remove_index(
             experiment->searched,

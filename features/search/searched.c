@@ -2,9 +2,11 @@
 #include "features/search/searched.h"
 
 #include "core/plan/cell_runs.h"
+#include "core/plan/fingerprint.h"
 #include "features/search/run_code.h"
 #include "features/search/searched_points.h"
 #include "features/search/tried_points.h"
+#include "lib/base/json.h"
 
 #include <math.h>
 
@@ -61,19 +63,38 @@ static bool add_if_same_code(const struct orch_plan *plan, struct orch_searched 
     bool is_same = false;
     struct orch_run *run = orch_store_run(plan->store, key, error);
     bool ok = run && orch_run_code_is_in(plan->store, run, codes, &is_same, error);
+    g_autoptr(json_t) facts = ok && run->facts ? json_loads(run->facts, 0, NULL) : NULL;
+    g_autofree char *command =
+        orch_command_id(searched->best->item->cell->experiment, plan->workspace->root);
     orch_run_free(run);
+    is_same = is_same && g_strcmp0(orch_json_text(facts, "command_id", NULL), command) == 0;
     return ok && (!is_same || add_fresh(plan, searched, key, keys, error));
 }
 
-/* Further repeats of the experiment with the same values and the same code. */
+/* The runs of a repeat, also those that 'orch try' made by the command of winner_words.h. */
+static GPtrArray *runs_of(const struct orch_plan *plan, const struct orch_cell *cell, int repeat,
+                          GError **error)
+{
+    GPtrArray *rows =
+        orch_cell_runs(plan, cell, repeat, cell->params, ORCH_SEARCHED_HISTORY_MAX, error);
+    GPtrArray *more = rows ? orch_store_history(plan->store, "try", cell->experiment->name, repeat,
+                                                cell->params, ORCH_SEARCHED_HISTORY_MAX, error)
+                           : NULL;
+    if (more)
+        g_ptr_array_extend_and_steal(rows, more);
+    else
+        g_clear_pointer(&rows, g_ptr_array_unref);
+    return rows;
+}
+
+/* Further repeats of the experiment with the same values, command and code. */
 static bool add_fresh_of_store(const struct orch_plan *plan, struct orch_searched *searched,
                                GHashTable *keys, GHashTable *codes, GError **error)
 {
     const struct orch_cell *cell = searched->best->item->cell;
     bool ok = true;
     for (int more = 1; ok && more <= FRESH_MAX; more++) {
-        g_autoptr(GPtrArray) rows = orch_cell_runs(plan, cell, searched->experiment->repeat + more,
-                                                   cell->params, ORCH_SEARCHED_HISTORY_MAX, error);
+        g_autoptr(GPtrArray) rows = runs_of(plan, cell, searched->experiment->repeat + more, error);
         ok = rows;
         for (guint i = 0; rows && ok && i < rows->len; i++) {
             const struct orch_history_row *row = rows->pdata[i];

@@ -36,3 +36,10 @@ ok orch ls -n 0 --json
 same "$(json 'runs.#')" "$runs" 'no run is new'
 ok orch best loss --run s.recipe --until-sure --max-runs 2 -n 2
 has 'open: 1'
+# a recipe's search: each setting is an experiment without one, and its earlier runs count
+printf 'format: 1\nrecipe: k\nexperiments:\n  q:\n    plugin: ./score.plugin\n    reuse: any\n    search: { kind: [a, b] }\n    objective: { metric: min loss, trials: 2 }\n' >k.recipe
+git add -A
+git commit -qm search
+ok orch run k.recipe
+ok orch best loss --recipe k --run k.recipe --until-sure -n 2
+has 'best: kind=b by loss; pairs that differ: 1, alike: 0, open: 0'

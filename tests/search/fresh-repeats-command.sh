@@ -22,3 +22,27 @@ ok orch show @last --json
 same "$(json metrics.0.name)" acc
 ok orch show @last --artifact w
 same "$out" '{lr} {"a": 1} $HOME ${seed}' 'the words of the program'
+# the same of a recipe's search, whose report then has the mean of the new runs; those of another command do not count
+cat >k.recipe <<'R'
+format: 1
+recipe: k
+experiments:
+  q:
+    program: python3 n.py ${x} ${seed}
+    search: { x: "uniform(0, 1)" }
+    objective: { metric: min loss, trials: 6, seed: 4 }
+report:
+  - { title: S, search: { experiments: q } }
+R
+echo 'import sys; print("loss", (float(sys.argv[1]) - 0.3) ** 2 + int(sys.argv[2]) % 100 / 100)' >n.py
+git add -A
+git commit -qm k
+ok orch run k.recipe -q
+ok orch report k.recipe
+again=$(grep -o 'orch try -s.*' <<<"$out")
+eval "ok ${again/ n.py/ ./n.py}"
+ok orch report k.recipe
+has "$again"
+eval "ok $again"
+ok orch report k.recipe
+has '5 fresh repeats, not used to choose the setting, give'
