@@ -2,6 +2,7 @@
 /* `orch ask`: the setting that a search would try next, for a program that runs its trials itself.
  * What was told is what the store has: runs of an experiment with the parameters and the metric. */
 #include "core/cli/cli.h"
+#include "core/record/collect.h"
 #include "core/results/selection.h"
 #include "core/stats/group.h"
 #include "features/search/samplers/sampler.h"
@@ -12,17 +13,24 @@
 #include "lib/base/text.h"
 #include "lib/wire/value.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 /* So often a sampler is asked for a setting that was not tried. */
 #define ASKED_MAX 20
+/* So many runs may end well without the metric before the search is in doubt. */
+#define WITHOUT_METRIC 3
 
 struct ask_options {
     const char **ranges, **pending;
     const char *search, *experiment, *sampler, *seed;
     int population;
+    bool hold;
 };
 
 static const struct orch_option OPTIONS[] = {
@@ -33,13 +41,15 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct ask_options, experiment, TEXT, "experiment", .letter = 'e', .value = "NAME",
                 .help = "the experiment whose runs gave the results so far"),
     ORCH_OPTION(struct ask_options, pending, LIST, "pending", .value = "PARAM=VALUE,...",
-                .help = "a setting that is running now (repeatable)"),
+                .help = "a setting that runs elsewhere now (repeatable)"),
     ORCH_OPTION(struct ask_options, sampler, TEXT, "sampler", .value = "NAME",
                 .help = "algorithm: " ORCH_SAMPLER_WORDS),
     ORCH_OPTION(struct ask_options, seed, TEXT, "seed", .value = "N",
                 .help = "seed of the sampler (default: 0)"),
     ORCH_OPTION(struct ask_options, population, COUNT, "population", .value = "N",
                 .help = "size of the population (at least 4), for population-based training"),
+    ORCH_OPTION(struct ask_options, hold, FLAG, "hold",
+                .help = "after the answer, keep other 'ask --hold' waiting until the input ends"),
     {0}};
 
 /* The question while it is answered. */
@@ -50,6 +60,8 @@ struct question {
     GPtrArray *points;         /* double *: theirs */
     GPtrArray *keys;           /* char *: of their runs; "": it runs now */
     GArray *members;           /* unsigned: of the population; 0: of none */
+    unsigned done, lacking;    /* runs that ended well, and those of them without the metric */
+    int lock;                  /* descriptor of the file that is locked; -1: none */
 };
 
 /* The trial that is tried next. */
@@ -122,6 +134,20 @@ static bool check_population(const struct question *q, const struct ask_options 
     return true;
 }
 
+/* The unit coordinate of a written value. A choice may be the same number in another form: the run
+ * of 1e-4 has 0.0001. */
+static bool unit_of(const struct orch_space_param *param, const char *text, double *out)
+{
+    double value, choice;
+    if (orch_space_unit(param, text, out))
+        return true;
+    for (guint k = 0; param->choices && k < param->choices->len; k++)
+        if (orch_real_parse(text, &value) && orch_real_parse(param->choices->pdata[k], &choice) &&
+            value == choice)
+            return orch_space_unit(param, param->choices->pdata[k], out);
+    return false;
+}
+
 /* Adds a point; false, without one, if a value is not of its range. `value_of` gives the text of a
  * parameter, which is freed, or NULL. */
 static bool add_point(struct question *q, char *(*value_of)(const void *of, const char *name),
@@ -137,7 +163,7 @@ static bool add_point(struct question *q, char *(*value_of)(const void *of, cons
         if (!orch_space_exists(space, i, at))
             continue;
         g_autofree char *text = value_of(of, param->name);
-        if (!text || !orch_space_unit(param, text, &at[i]))
+        if (!text || !unit_of(param, text, &at[i]))
             return false;
     }
     orch_space_snap(space, at);
@@ -183,15 +209,45 @@ static bool add_run(struct question *q, const struct orch_run *run, GError **err
         return true;
     orch_aggregate_parse(q->search.summary, &aggregate);
     g_autoptr(json_t) params = orch_store_params(q->store, run->id, error);
-    if (!params || (is_reused && !orch_run_number(q->store, run, q->search.metric, aggregate,
-                                                  &value, NULL, NULL, error)))
+    struct orch_run_numbers *numbers =
+        params && is_reused ? orch_run_numbers_read(q->store, run, error) : NULL;
+    if (!params || (is_reused && !numbers))
         return false;
+    const bool has_metric = numbers && orch_run_numbers_has(numbers, q->search.metric);
+    if (numbers)
+        value = orch_run_numbers_get(numbers, q->search.metric, aggregate, NULL, NULL);
+    orch_run_numbers_free(numbers);
+    if (!json_object_get(params, "seed")) /* is kept apart */
+        json_object_set_new(params, "seed", orch_json_u64(run->seed));
     const struct orch_sampled sampled = {.state = isfinite(value) ? ORCH_SAMPLED_ENDED
                                                                   : ORCH_SAMPLED_FAILED,
                                          .value = q->search.is_max ? -value : value,
                                          .cost = run->wall_ms / 1000};
-    add_point(q, param_text, params, run->key, sampled);
+    if (add_point(q, param_text, params, run->key, sampled) && is_reused) {
+        q->done++;
+        q->lacking += !has_metric;
+    }
     return true;
+}
+
+/* Adds the runs of the experiment that have begun and not ended. */
+static bool add_running(struct question *q, const char *experiment, GError **error)
+{
+    unsigned closed, pending;
+    g_autoptr(GPtrArray) rows = orch_recover(q->store, &closed, &pending, error)
+                                    ? orch_store_actives(q->store, error)
+                                    : NULL;
+    for (guint i = 0; rows && i < rows->len; i++) {
+        const struct orch_active_row *row = rows->pdata[i];
+        g_autoptr(json_t) record = row->record ? json_loads(row->record, 0, NULL) : NULL;
+        json_t *params = json_object_get(json_object_get(record, "facts"), "coords");
+        if (!params || g_strcmp0(orch_json_text(record, "experiment", NULL), experiment) != 0)
+            continue;
+        json_object_set(params, "seed", json_object_get(record, "seed"));
+        add_point(q, param_text, params, row->key,
+                  (struct orch_sampled){.state = ORCH_SAMPLED_PENDING});
+    }
+    return rows;
 }
 
 static bool add_told(struct question *q, const struct ask_options *o, GError **error)
@@ -206,7 +262,7 @@ static bool add_told(struct question *q, const struct ask_options *o, GError **e
                        (struct orch_sampled){.state = ORCH_SAMPLED_PENDING}))
             return usage(error, "name a value of each range: --pending lr=0.1,opt=sgd", "--pending",
                          o->pending[i]);
-    return runs;
+    return runs && add_running(q, o->experiment, error);
 }
 
 static bool was_tried(const struct question *q, const double *at)
@@ -277,10 +333,23 @@ static bool choose(const struct question *q, orch_sampler_fn sampler, int popula
     return false;
 }
 
-static void print_answer(const struct orch_cli *cli, const struct question *q,
+/* "no run of the search has a metric 'los'", with a hint; NULL: it has, or there are few runs. */
+static char *doubt_metric(const struct question *q)
+{
+    g_autoptr(GError) doubt = NULL;
+    if (q->done < WITHOUT_METRIC || q->lacking < q->done)
+        return NULL;
+    orch_metric_not_found(q->store, "of the search", q->search.metric, &doubt);
+    g_autofree char *what = orch_error_what(doubt);
+    const char *hint = orch_error_hint(doubt);
+    return g_strdup_printf("%s%s%s", what, hint ? "\n  hint: " : "", hint ? hint : "");
+}
+
+static void print_answer(struct orch_cli *cli, const struct question *q,
                          const struct answer *answer)
 {
     json_t *setting = json_object();
+    g_autofree char *doubt = doubt_metric(q);
     for (unsigned i = 0; i < q->search.space->params->len; i++) {
         const struct orch_space_param *param = orch_space_param(q->search.space, i);
         g_autofree char *text = isnan(answer->at[i]) ? NULL : orch_space_text(param, answer->at[i]);
@@ -288,7 +357,8 @@ static void print_answer(const struct orch_cli *cli, const struct question *q,
             json_object_set_new(setting, param->name, json_string(text));
     }
     if (cli->json) {
-        json_t *json = json_pack("{s:O s:i}", "setting", setting, "told", (int)q->sampled->len);
+        json_t *json = json_pack("{s:O s:i s:s?}", "setting", setting, "told", (int)q->sampled->len,
+                                 "problem", doubt);
         if (answer->member)
             json_object_update_new(json, json_pack("{s:i s:s? s:O}", "member", (int)answer->member,
                                                    "parent", answer->parent, "artifacts",
@@ -300,8 +370,29 @@ static void print_answer(const struct orch_cli *cli, const struct question *q,
             answer->member ? g_strdup_printf(" member=%u", answer->member) : g_strdup("");
         orch_cli_print("%s%s%s%s", text, member, answer->parent ? " parent=" : "",
                        answer->parent ? answer->parent : "");
+        if (doubt)
+            orch_cli_warn(cli, "%s", doubt);
     }
     json_decref(setting);
+}
+
+/* Waits until no other program is between an answer and the begin of its run, so that a run that
+ * has begun is known here. A folder without room for the file has no lock. */
+static void take_lock(struct question *q)
+{
+    g_autofree char *path = g_build_filename(orch_store_local_folder(q->store), "ask.lock", NULL);
+    q->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (q->lock >= 0)
+        flock(q->lock, LOCK_EX);
+}
+
+/* Lets the reader of the answer see its end, and keeps the lock until it has begun its run. */
+static void hold_lock(void)
+{
+    char byte;
+    fflush(stdout);
+    if (freopen("/dev/null", "w", stdout))
+        (void)!read(STDIN_FILENO, &byte, 1);
 }
 
 static int run(struct orch_cli *cli, const void *options, GError **error)
@@ -311,16 +402,24 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     struct question q = {.sampled = g_array_new(FALSE, TRUE, sizeof(struct orch_sampled)),
                          .points = g_ptr_array_new_with_free_func(g_free),
                          .keys = g_ptr_array_new_with_free_func(g_free),
-                         .members = g_array_new(FALSE, TRUE, sizeof(unsigned))};
+                         .members = g_array_new(FALSE, TRUE, sizeof(unsigned)),
+                         .lock = -1};
     orch_sampler_fn sampler = orch_sampler_find(o->sampler ? o->sampler : "auto");
     int status = -1;
     if (!sampler)
         usage(error, ORCH_SAMPLER_WORDS, "--sampler", o->sampler);
     else if (read_question(&q, o, error) && check_population(&q, o, error) &&
-             (q.store = orch_cli_store(cli, ORCH_STORE_CREATE, error)) && add_told(&q, o, error) &&
-             choose(&q, sampler, o->population, &answer, error)) {
-        print_answer(cli, &q, &answer);
-        status = ORCH_EXIT_OK;
+             (q.store = orch_cli_store(cli, ORCH_STORE_CREATE, error))) {
+        if (o->hold)
+            take_lock(&q);
+        if (add_told(&q, o, error) && choose(&q, sampler, o->population, &answer, error)) {
+            print_answer(cli, &q, &answer);
+            if (o->hold)
+                hold_lock();
+            status = ORCH_EXIT_OK;
+        }
+        if (q.lock >= 0)
+            close(q.lock);
     }
     json_decref(answer.artifacts);
     orch_space_free(q.search.space);

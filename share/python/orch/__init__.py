@@ -66,6 +66,7 @@ _NAMES_MAX = 1000  # metrics and results of a run
 _STEP_MAX = 9 * 10**15
 _SETTING_CHARS = 300  # of log_settings()
 _RUNS_MAX = 10000  # of a trial
+_WITHOUT_METRIC = 3  # runs of a search may end before one that lacks its metric is an error
 _PRINTED_MAX = 16 << 20  # bytes of output that a further run of a trial keeps
 _PRINTED_WAITING = 1 << 20  # bytes waiting for the recorder from which on output waits here
 _PRINTED_LATE = 8 << 20  # characters that wait; the oldest beyond them are left out
@@ -1718,28 +1719,77 @@ class Study:
     maps the names of that trial's artifacts to their paths. It is empty if the trial begins anew."""
 
     def __init__(self, space, search, experiment="study", seed=0, sampler=None, population=None):
-        ranges = {name: text if isinstance(text, str) else "choice(%s)" % ", ".join(map(str, text))
-                  for name, text in space.items()}
-        self.experiment, self._open = experiment, []
-        self._words = ["ask", "--json", "--search=%s" % search, "--experiment=%s" % experiment, "--seed=%d" % seed]
-        self._words += ["--sweep=%s=%s" % pair for pair in ranges.items()]
+        self.experiment, self._begun = _experiment_name(experiment), []
+        self._names, self._choices = {}, {}  # as recorded -> as typed; -> text -> (recorded, as typed)
+        self._words = ["ask", "--json", "--hold", "--search=%s" % search,
+                       "--experiment=%s" % self.experiment, "--seed=%d" % seed]
+        for name, values in space.items():
+            label = _label(name)
+            if label in self._names:
+                raise Error("orch: parameters '%s' and '%s' would both be recorded as '%s'\n  hint: rename one"
+                            % (self._names[label], name, label))
+            self._names[label] = name
+            if not isinstance(values, str):
+                given = [(_choice(value), value) for value in values]
+                self._choices[label] = {text: (kept, value) for (text, kept), value in given}
+                values = "choice(%s)" % ", ".join(("'%s'" if '"' in text else '"%s"') % text
+                                                  for (text, _), _ in given)
+            self._words.append("--sweep=%s=%s" % (label, values))
+        self._own = ("member", "parent") if population else ()
         self._words += ["--sampler=%s" % sampler] if sampler else []
         self._words += ["--population=%d" % population] if population else []
 
     def trial(self, **params):
         """Begins the next run. Its parameters are the chosen setting, and `params`."""
-        self._open = [pair for pair in self._open if not pair[0]._ended]
-        told = _ask(*self._words, *("--pending=%s" % text for _, text in self._open))
-        setting = told["setting"]
-        values = {name: _as_value(text) for name, text in setting.items()}
-        values.update((name, told[name]) for name in ("member", "parent") if told.get(name))
-        run = start(dict(params, **values), experiment=self.experiment)
+        flat = {}
+        _flatten(params, "", flat)
+        for name in flat:
+            if _label(name) in self._names or name in self._own:
+                raise Error("orch: the search chooses '%s' itself\n  hint: leave it out of trial(), or out of "
+                            "the space" % name)
+        if _is_worker():
+            raise Error("orch: a trial of a search begins in the first process of a job only\n  hint: send "
+                        "its parameters from there to this one")
+        open_runs = [(run, text) for run, text in ((run(), text) for run, text in self._begun)
+                     if run is not None and not run._ended]
+        # the recorder's runs are in the store from their beginning
+        pending = ["--pending=" + text for run, text in open_runs if not isinstance(run._link, _Recorder)]
+        with subprocess.Popen([_found_program(), *self._words, *pending], bufsize=0, stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as asking:
+            told = json.loads(asking.stdout.read().decode("utf-8") or "{}")
+            if "setting" not in told:
+                raise Error(asking.stderr.read().decode("utf-8", "replace").strip() or "orch failed")
+            if told.get("problem") and len(self._begun) - len(open_runs) >= _WITHOUT_METRIC:
+                raise Error("orch: " + told["problem"])
+            setting, kept, typed = told["setting"], {}, {}
+            for label, text in setting.items():
+                known = self._choices.get(label, {}).get(text, (_as_value(text),) * 2)
+                kept[label], typed[label] = known
+            kept.update((name, told[name]) for name in self._own if told.get(name))
+            run = start(dict(params, **kept), experiment=self.experiment)
+            try:
+                asking.stdin.write(b"\n")  # the next search may ask
+            except OSError:
+                pass
+        for label, value in typed.items():
+            if run.params[label] == kept[label]:  # else that of a trial of `orch run`
+                del run.params[label]
+                run.params[self._names[label]] = value
         run.inherited = told.get("artifacts", {})
         frame = sys._getframe(1)
         run._begun_in = (id(frame), frame.f_code)
         setting["member"] = told.get("member", 0)
-        self._open.append((run, ",".join("%s=%s" % pair for pair in setting.items())))
+        self._begun.append((weakref.ref(run), ",".join("%s=%s" % pair for pair in setting.items())))
         return run
+
+
+def _choice(value):
+    """One of several values as `orch ask` reads it and as it is recorded."""
+    plain = _plain(value)
+    if isinstance(plain, (bool, int, float)):
+        return json.dumps(plain), plain
+    text = plain if isinstance(plain, str) else str(value)[:1000]
+    return text, text
 
 
 def study(space, search, *, experiment="study", seed=0, sampler=None, population=None):
@@ -1859,12 +1909,16 @@ def _real(value):
     return float("nan") if value is None else float(value)
 
 
-def _ask(*words, db=None):
-    """What a command of orch prints, as JSON."""
+def _found_program():
     program = _program()
     if not program:
         raise Error("orch: no program 'orch' on the PATH\n  hint: put its folder on the PATH")
-    command = [program, *words] + (["--db", os.fspath(db)] if db is not None else [])
+    return program
+
+
+def _ask(*words, db=None):
+    """What a command of orch prints, as JSON."""
+    command = [_found_program(), *words] + (["--db", os.fspath(db)] if db is not None else [])
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE)
     if done.returncode != 0:
