@@ -15,7 +15,7 @@
 struct orch_stop_trials {
     struct orch_stop_curves *curves;
     GHashTable *promoted; /* item -> values that it had when it went on, GUINT_TO_POINTER */
-    GHashTable *seen;     /* item that has ended -> values that were judged while it ran */
+    GHashTable *seen;     /* item that was judged and has ended -> values that were, while it ran */
 };
 
 struct orch_stop_trials *orch_stop_trials_new(void)
@@ -47,7 +47,8 @@ const char *orch_stop_trials_metric(const struct orch_plan_item *item)
 void orch_stop_trials_note_end(struct orch_stop_trials *trials, const struct orch_plan_item *item)
 {
     guint seen = orch_stop_curves_note_end(trials->curves, item);
-    g_hash_table_insert(trials->seen, (gpointer)(uintptr_t)item, GUINT_TO_POINTER(seen));
+    if (orch_stop_trials_metric(item)) /* else it runs to its end, as the user wishes */
+        g_hash_table_insert(trials->seen, (gpointer)(uintptr_t)item, GUINT_TO_POINTER(seen));
 }
 
 /* ---- the curves of a search ------------------------------------------------------------------ */

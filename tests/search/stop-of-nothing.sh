@@ -35,3 +35,19 @@ search 'median' 6 8 again
 says "by its values of 'loss': the step numbers of a trial begin again; count them on to its end"
 search 'forecast' 5 8 once
 says 'the rule needs more than 5 trials that ended'
+
+# trials that the user lets run to their end came in time
+cat >train.py <<'P'
+import sys, time
+for epoch in range(1, 13):
+    print(f"epoch {epoch}/12 loss={float(sys.argv[1]) + .5 / epoch}", flush=True)
+    time.sleep(.03)
+P
+git commit -qam slow
+search() { ok orch try -x 'lr=uniform(0,1)' --search 'min loss' --stop median --trials 14 --seed 5 --sampler random -j 1 "$@" -- python3 train.py '{lr}'; }
+rm -rf .orch
+search
+says 'pruned, which saved'
+search --continue-pruned
+says 'stopped trials resumed and ended'
+says_not 'came too late'
