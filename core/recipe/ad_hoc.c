@@ -8,6 +8,7 @@
 #include "lib/base/file.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "lib/space/param_space.h"
 #include "lib/wire/manifest.h"
 #include "lib/wire/secret.h"
 
@@ -118,12 +119,30 @@ static struct orch_expansion *expand_text(const struct orch_ad_hoc *wish, const 
     return expansion;
 }
 
+/* A mistyped range of a search, "log_uniform(1e-4, 1)", would be a text that never varies. */
+static bool check_ranges(const GPtrArray *settings, GError **error)
+{
+    for (guint i = 0; i < settings->len; i++) {
+        const struct orch_command_setting *setting = settings->pdata[i];
+        const char *values = setting->plain + strlen(setting->name) + 1;
+        if (setting->is_swept && !orch_space_is_meant(values) &&
+            g_regex_match_simple("^\\s*(?!range\\b)[\\w.-]+\\s*\\([^()]*\\)\\s*$", values, 0, 0)) {
+            orch_error_set(error, ORCH_ERROR_USAGE,
+                           "for example 'lr=loguniform(1e-4, 1)', or in brackets, '[f(x)]', a text",
+                           "option '--sweep': '%s' is no range", setting->plain);
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Returns the words of the command for a manifest; NULL with an error when a setting does not fit
  * them. The caller frees. */
 static char **read_command(const struct orch_ad_hoc *wish, GPtrArray *settings, GError **error)
 {
     if (!orch_command_settings_add(settings, wish->settings, false, error) ||
-        !orch_command_settings_add(settings, wish->sweeps, true, error))
+        !orch_command_settings_add(settings, wish->sweeps, true, error) ||
+        (wish->search && !check_ranges(settings, error)))
         return NULL;
     g_auto(GStrv) words = orch_command_words_translate(wish->command, settings, error);
     return words && orch_command_settings_check_used(settings, wish->command, wish->from_env, error)

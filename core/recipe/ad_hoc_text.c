@@ -311,7 +311,9 @@ static bool append_first(GString *out, const char *const *wished, GError **error
 /* Adds "key: value", or "key: [a, b]" for a list with commas. */
 static void append_words(GString *out, const char *key, const char *value, bool is_list)
 {
-    g_auto(GStrv) words = g_strsplit(value, is_list ? "," : "\n", -1);
+    const bool has_brackets = is_list && *value == '[' && g_str_has_suffix(value, "]");
+    g_autofree char *inside = g_strndup(value + has_brackets, strlen(value) - 2 * has_brackets);
+    g_auto(GStrv) words = g_strsplit(inside, is_list ? "," : "\n", -1);
     is_list = is_list && words[0] && words[1];
     g_string_append_printf(out, "      %s: %s", key, is_list ? "[" : "");
     for (int i = 0; is_list && words[i]; i++) {

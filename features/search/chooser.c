@@ -541,6 +541,20 @@ static bool begin(struct orch_cli *cli, const void *options, const struct orch_e
 {
     (void)options, (void)error;
     (void)only_plans;
+    for (guint i = 0; i < expansion->points->len; i++) {
+        const struct orch_search_point *point = expansion->points->pdata[i];
+        const struct orch_search *search = point->search;
+        if (point->number != 1 || point->group)
+            continue;
+        const char *instead = orch_sampler_instead(search->sampler, search->space);
+        if (instead)
+            orch_cli_warn(cli, "%s", instead);
+        if (search->first && search->first->len > search->trials)
+            orch_cli_warn(cli,
+                          "only the first %u of the %u settings of 'try' are run\n"
+                          "  hint: set 'trials' to %u or more",
+                          search->trials, search->first->len, search->first->len);
+    }
     if (!expansion->points->len && !has_auto_repeats(expansion))
         return true;
     struct chooser *chooser = g_new0(struct chooser, 1);

@@ -410,6 +410,9 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
         usage(error, ORCH_SAMPLER_WORDS, "--sampler", o->sampler);
     else if (read_question(&q, o, error) && check_population(&q, o, error) &&
              (q.store = orch_cli_store(cli, ORCH_STORE_CREATE, error))) {
+        const char *instead = o->sampler ? orch_sampler_instead(o->sampler, q.search.space) : NULL;
+        if (instead)
+            orch_cli_warn(cli, "%s", instead);
         if (o->hold)
             take_lock(&q);
         if (add_told(&q, o, error) && choose(&q, sampler, o->population, &answer, error)) {

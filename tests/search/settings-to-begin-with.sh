@@ -26,9 +26,27 @@ ok orch check s.recipe
 printf 'lr,opt\n0.125,sgd\n,adam\n' >points.csv
 ok search --try points.csv --try lr=1,opt=sgd --write points.recipe -n
 grep -q 'try: \[{ lr: "0.125", opt: "sgd" }, { opt: "adam" }, { lr: "1", opt: "sgd" }\]' points.recipe || _fail 'the rows'
+ok search --try points.csv --try lr=1,opt=sgd --trials 2 -n
+says "only the first 2 of the 3 settings of 'try' are run"
 fails 3 search --try none.csv
 says 'none.csv'
 for wrong in "lr=2|'lr' cannot be '2'" "width=1|'width' is not searched" "lr|'lr' is not NAME=VALUE" "opt=rms|'opt' cannot be 'rms'"; do
     fails 2 search --try "${wrong%%|*}"
     says "${wrong##*|}"
 done
+# a mistyped range is no text, and another sampler than the wished one is named
+fails 2 orch try -x 'lr=log_uniform(1e-4, 1)' -x 'opt=choice(sgd, adam)' --search 'min loss' -- python3 f.py '{lr}' '{opt}'
+says "option '--sweep': 'lr=log_uniform(1e-4, 1)' is no range"
+fails 2 orch try -x 'lr=normal(0,1)' --search 'min loss' -- python3 f.py '{lr}' sgd
+says "'lr=normal(0,1)' is no range"
+ok orch try -x 'lr=uniform(0,1)' -x 'opt=[f(x)]' --search 'min loss' -n -- python3 f.py '{lr}' '{opt}'
+ok search --sampler cmaes -n
+says 'the sampler cmaes takes numbers only, so tpe chooses the settings'
+ok search --sampler tpe -n
+says_not 'the sampler'
+ok orch ask -x 'lr=uniform(0, 1)' -x 'opt=choice(sgd, adam)' --search 'min loss' -e f --sampler cmaes
+says 'the sampler cmaes takes numbers only'
+# values of several metrics, in brackets as the hint has them
+fails 2 search --search 'min loss, min wall_s' --until 0.3 -n
+says 'write one value for each metric: [0.95, 20]'
+ok search --search 'min loss, min wall_s' --until '[0.95, 20]' -n

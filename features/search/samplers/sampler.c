@@ -28,3 +28,12 @@ orch_sampler_fn orch_sampler_find(const char *name)
             return SAMPLERS[i];
     return NULL;
 }
+
+const char *orch_sampler_instead(const char *name, const struct orch_space *space)
+{
+    for (unsigned k = 0; strcmp(name, "cmaes") == 0 && k < space->params->len; k++)
+        if (orch_space_param(space, k)->kind == ORCH_SPACE_CHOICE)
+            return "the sampler cmaes takes numbers only, so tpe chooses the settings of a search "
+                   "with choices";
+    return NULL;
+}

@@ -41,6 +41,8 @@ struct orch_sampling {
 typedef void (*orch_sampler_fn)(const struct orch_sampling *sampling, double *out);
 /** The sampler of a name of ORCH_SAMPLER_NAMES; NULL: there is none. */
 orch_sampler_fn orch_sampler_find(const char *name);
+/** Why another sampler chooses all settings of this space, to be shown; NULL: none does. */
+const char *orch_sampler_instead(const char *name, const struct orch_space *space);
 
 /* ---- the samplers, for features/search/samplers/sampler.c
  * ------------------------------------------------------

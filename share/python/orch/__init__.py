@@ -1735,7 +1735,7 @@ class Study:
                 values = "choice(%s)" % ", ".join(("'%s'" if '"' in text else '"%s"') % text
                                                   for (text, _), _ in given)
             self._words.append("--sweep=%s=%s" % (label, values))
-        self._own = ("member", "parent") if population else ()
+        self._own, self._said = ("member", "parent") if population else (), ""
         self._words += ["--sampler=%s" % sampler] if sampler else []
         self._words += ["--population=%d" % population] if population else []
 
@@ -1771,6 +1771,10 @@ class Study:
                 asking.stdin.write(b"\n")  # the next search may ask
             except OSError:
                 pass
+            said = asking.stderr.read().decode("utf-8", "replace").strip()
+        if said != self._said:
+            self._said = said
+            print(said, file=sys.stderr, flush=True)
         for label, value in typed.items():
             if run.params[label] == kept[label]:  # else that of a trial of `orch run`
                 del run.params[label]
