@@ -26,6 +26,11 @@ void orch_sure_clear(struct orch_sure *sure)
     g_clear_pointer(&sure->what[1], g_free);
 }
 
+bool orch_sure_is_constant(const struct orch_sure *sure)
+{
+    return sure->so_far.distinct == 1 && sure->so_far.count >= ORCH_ANYTIME_LEAST;
+}
+
 static const double *reals(const GArray *array)
 {
     return (const double *)(const void *)array->data;
@@ -59,6 +64,8 @@ static void judge(struct orch_sure_sampling *s, const GArray *differences)
     double least = least_of(s);
     out->so_far = orch_anytime_of(reals(differences), differences->len);
     out->verdict = orch_anytime_verdict(&out->so_far, least);
+    if (out->verdict == ORCH_ANYTIME_OPEN && orch_sure_is_constant(out))
+        out->verdict = fabs(out->so_far.mean) < least ? ORCH_ANYTIME_ALIKE : ORCH_ANYTIME_DIFFERENT;
     out->is_refused = out->verdict == ORCH_ANYTIME_ALIKE && orch_side_failures_hide(&out->failures);
     if (out->is_refused)
         out->verdict = ORCH_ANYTIME_OPEN;

@@ -54,6 +54,8 @@ struct orch_sure {
     char *what[2];         /* "commit 1a2b3c4d" */
 };
 void orch_sure_clear(struct orch_sure *sure);
+/** Whether so many differences are all equal that the metric counts as one without noise. */
+bool orch_sure_is_constant(const struct orch_sure *sure);
 
 /** Called after each repeat that was run now. */
 typedef void (*orch_sure_fn)(void *ctx, const struct orch_sure *so_far);

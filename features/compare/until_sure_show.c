@@ -99,10 +99,13 @@ static char *change_text(const struct orch_sure *sure)
 static char *verdict_text(const struct orch_sure *sure, double least)
 {
     g_autofree char *change = change_text(sure);
+    const char *why = orch_sure_is_constant(sure)
+                          ? ": the metric has no noise, as all differences are equal"
+                          : "";
     if (sure->verdict == ORCH_ANYTIME_DIFFERENT)
-        return g_strdup_printf("%s, sure", change);
+        return g_strdup_printf("%s, sure%s", change, why);
     if (sure->verdict == ORCH_ANYTIME_ALIKE)
-        return g_strdup_printf("no difference of %g %% or more, sure", 100 * least);
+        return g_strdup_printf("no difference of %g %% or more, sure%s", 100 * least, why);
     return g_strdup_printf("%s, not sure yet", change);
 }
 

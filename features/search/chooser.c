@@ -29,6 +29,8 @@
 #define FEW_POINTS 4096
 /* The plugin may reject so many points one after the other before a trial is left out. */
 #define REJECTED_MAX 20
+/* Settings whose repeats did not suffice are named at the end of a run, at most so many. */
+#define UNKNOWN_LINES 6
 
 struct chooser {
     struct orch_cli *cli;
@@ -618,8 +620,14 @@ static bool end_part(void *state, struct orch_plan *plan, const struct orch_tota
                      GError **error)
 {
     struct chooser *chooser = state;
-    return !totals ||
-           orch_search_end_print(chooser->cli, plan, chooser->tried, chooser->stops, error);
+    g_autoptr(GPtrArray) unknown =
+        totals ? orch_repeat_trials_unknown(chooser->repeats, plan, error) : NULL;
+    for (guint i = 0; unknown && i < MIN(unknown->len, UNKNOWN_LINES); i++)
+        orch_cli_info(chooser->cli, "%s", (const char *)unknown->pdata[i]);
+    if (unknown && unknown->len > UNKNOWN_LINES)
+        orch_cli_info(chooser->cli, "and %u more settings", unknown->len - UNKNOWN_LINES);
+    return !totals || (unknown && orch_search_end_print(chooser->cli, plan, chooser->tried,
+                                                        chooser->stops, error));
 }
 
 const struct orch_run_part ORCH_SEARCH_RUN_PART = {.begin = begin,

@@ -182,15 +182,24 @@ static double uncertainty_of(const struct setting *setting)
     return (at->high - at->low) / 2 / fabs(at->mid);
 }
 
+/* So many values that are all equal come from a metric without noise. */
+static bool is_constant(const struct setting *setting)
+{
+    return setting->median.distinct == 1 && setting->median.count >= ORCH_ANYTIME_LEAST;
+}
+
 static bool is_known(const struct setting *setting, const struct orch_repeat_rule *rule)
 {
-    return uncertainty_of(setting) <= rule->ci;
+    return is_constant(setting) || uncertainty_of(setting) <= rule->ci;
 }
 
 /* "its median val_accuracy is known to 1.6 %", and what was noticed. */
 static char *known_text(const struct setting *setting, const struct orch_repeat_rule *rule)
 {
     const char *notice = orch_anytime_notice_text(setting->median.notice);
+    if (is_constant(setting))
+        return g_strdup_printf("%s was the same %zu times, so it has no noise", rule->metric,
+                               setting->median.count);
     return g_strdup_printf("its median %s is known to %.2g %%%s%s", rule->metric,
                            100 * uncertainty_of(setting), notice ? ", but " : "",
                            notice ? notice : "");
@@ -368,6 +377,58 @@ bool orch_repeat_trials_ask(struct orch_repeat_trials *repeats, const struct orc
     if (*out == ORCH_SEARCH_GOES_ON && has_earlier(repeats, plan, first, index))
         *out = ORCH_SEARCH_WAITS;
     return true;
+}
+
+/* A setting of a search that another one beats need not be known. */
+static bool is_beaten(struct orch_repeat_trials *repeats, const struct orch_plan *plan,
+                      const struct setting *setting, bool *out, GError **error)
+{
+    const struct orch_search_point *point = plan->items[setting->first].cell->point;
+    bool waits;
+    *out = false;
+    if (!point)
+        return true;
+    g_autoptr(GPtrArray) settings = read_settings(repeats, plan, point, &waits, error);
+    g_autoptr(GArray) arms = settings ? arms_of(settings, point->search) : NULL;
+    for (guint i = 0; settings && i < settings->len; i++)
+        if (((const struct setting *)settings->pdata[i])->first == setting->first)
+            *out = orch_best_arm_is_beaten((const void *)arms->data, arms->len, i);
+    return settings;
+}
+
+GPtrArray *orch_repeat_trials_unknown(struct orch_repeat_trials *repeats,
+                                      const struct orch_plan *plan, GError **error)
+{
+    g_autoptr(GPtrArray) out = g_ptr_array_new_with_free_func(g_free);
+    for (unsigned i = 0; i < plan->count;) {
+        const struct orch_cell *cell = plan->items[i].cell;
+        struct setting setting;
+        bool ok, is_settled = true;
+        if (!cell->experiment->repeats || orch_cell_is_open(cell)) {
+            i++;
+            continue;
+        }
+        ok = setting_read(repeats, plan, i, &setting, error);
+        i = setting.end;
+        if (ok && setting.values->len == setting.end - setting.first &&
+            !is_known(&setting, cell->experiment->repeats))
+            ok = is_beaten(repeats, plan, &setting, &is_settled, error);
+        if (ok && !is_settled) {
+            g_autofree char *label = orch_cell_label(cell);
+            *strrchr(label, ' ') = '\0'; /* the number of the repeat */
+            const double to = 100 * uncertainty_of(&setting);
+            g_autofree char *known = isfinite(to) ? g_strdup_printf(" (to %.2g %%)", to) : NULL;
+            g_ptr_array_add(out, g_strdup_printf("%s: its median %s is not known to %.2g %% after "
+                                                 "%u repeats%s",
+                                                 label, cell->experiment->repeats->metric,
+                                                 100 * cell->experiment->repeats->ci,
+                                                 setting.values->len, known ? known : ""));
+        }
+        setting_clear(&setting);
+        if (!ok)
+            return NULL;
+    }
+    return g_steal_pointer(&out);
 }
 
 void orch_repeat_trials_leave_out(struct orch_plan *plan)

@@ -67,6 +67,9 @@ has 'not sure yet'
 says 'stopped at --max-runs: the difference was the same 9 times'
 ok orch compare kind=a kind=c --run s.recipe -m right --until-sure --max-runs 9 --json
 same "$(json verdict) $(json stopped) $(json pairs)" 'unknown max-runs 9' 'values that are all equal'
+ok orch compare kind=a kind=c --run s.recipe -m right --until-sure
+has 'no difference of 5 % or more, sure: the metric has no noise, as all differences are equal'
+has ' 10 pairs '
 # interrupted after two pairs (here by --max-runs) and continued: as in one go
 ok orch compare kind=a kind=d --run s.recipe -m loss --until-sure --max-runs 2 --least 2%
 says 'stopped at --max-runs'

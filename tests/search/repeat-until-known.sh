@@ -102,7 +102,7 @@ says '20 ok, 4 not needed'
 
 # --repeat of a command, and of a profile
 ok orch try --repeat 'auto(ci=1%, max=11, metric=loss)' -- awk 'BEGIN { print "loss", 1 }'
-says '11 ok' # equal values do not show how much the next one may differ
+says '10 ok, 1 not needed'
 ok orch try --repeat 'auto(ci=20%, max=11, metric=loss)' -- sh -c 'echo loss $((8 + {repeat} % 2))'
 says '11 ok'
 # a cold start is said
@@ -148,3 +148,16 @@ fails 2 orch check t.recipe
 says 'takes no metric in a search: the objective names the metric'
 fails 2 orch try --repeat 0 -- true
 says '  at: --repeat 0'
+
+# a metric without noise is known after ten equal values; settings that had all repeats and are unknown are named
+recipe '    sweep: { mode: [quiet, loud] }
+    repeat: "auto(ci=0.01%, max=11, metric=loss)"'
+sed -i 's/seed=[$]{seed}/seed=7/' t.plugin
+ok orch run t.recipe
+says 'loss was the same 10 times, so it has no noise'
+says_not 'is not known to'
+same "$(count 'mode = loud')" 10 'equal values'
+sed -i 's/seed=7/seed=${seed}/; s/default: 0.3,/default: 0.4,/' t.plugin
+ok orch run t.recipe
+says 'e mode=quiet: its median loss is not known to 0.01 % after 11 repeats (to '
+says 'e mode=loud: its median'
