@@ -21,6 +21,7 @@ struct machine {
     GPtrArray *memo;       /* the same, NULL where nothing was stored */
     unsigned copied_count; /* items copied by calls, which the number of opcodes does not bound */
     bool is_stopped;
+    unsigned argument; /* of the opcode that runs (OPCODES) */
     GError **error;
 };
 
@@ -277,11 +278,6 @@ static bool op_stop(struct machine *m)
     return m->is_stopped;
 }
 
-static bool op_mark(struct machine *m)
-{
-    return push(m, new_value(m, ORCH_PICKLE_MARK));
-}
-
 static bool op_pop(struct machine *m)
 {
     if (m->stack->len == 0)
@@ -298,37 +294,24 @@ static bool op_pop_mark(struct machine *m)
     return mark >= 0;
 }
 
-static bool op_none(struct machine *m)
+/* The argument is the kind of an empty value. */
+static bool op_empty(struct machine *m)
 {
-    return push(m, new_value(m, ORCH_PICKLE_NONE));
+    return push(m, new_value(m, m->argument));
 }
 
-static bool op_true(struct machine *m)
+static bool op_bool(struct machine *m)
 {
-    return push_number(m, ORCH_PICKLE_BOOL, 1);
+    return push_number(m, ORCH_PICKLE_BOOL, m->argument);
 }
 
-static bool op_false(struct machine *m)
-{
-    return push_number(m, ORCH_PICKLE_BOOL, 0);
-}
-
-static bool op_int4(struct machine *m)
+/* The argument is the number of bytes, also of a text's length and of a place in the memo. */
+static bool op_int(struct machine *m)
 {
     uint64_t number = 0;
-    return take_number(m, 4, &number) && push_number(m, ORCH_PICKLE_INT, (int32_t)number);
-}
-
-static bool op_int1(struct machine *m)
-{
-    uint64_t number = 0;
-    return take_number(m, 1, &number) && push_number(m, ORCH_PICKLE_INT, (int64_t)number);
-}
-
-static bool op_int2(struct machine *m)
-{
-    uint64_t number = 0;
-    return take_number(m, 2, &number) && push_number(m, ORCH_PICKLE_INT, (int64_t)number);
+    if (!take_number(m, m->argument, &number))
+        return false;
+    return push_number(m, ORCH_PICKLE_INT, m->argument == 4 ? (int32_t)number : (int64_t)number);
 }
 
 static bool push_text(struct machine *m, enum orch_pickle_kind kind, uint64_t length)
@@ -371,66 +354,27 @@ static bool op_float(struct machine *m)
     return push(m, value);
 }
 
-static bool op_text1(struct machine *m)
+static bool op_text(struct machine *m)
 {
     uint64_t length = 0;
-    return take_number(m, 1, &length) && push_text(m, ORCH_PICKLE_TEXT, length);
+    return take_number(m, m->argument, &length) && push_text(m, ORCH_PICKLE_TEXT, length);
 }
 
-static bool op_text4(struct machine *m)
+/* The values down to the mark, as a value of the argument's kind. */
+static bool op_marked(struct machine *m)
 {
-    uint64_t length = 0;
-    return take_number(m, 4, &length) && push_text(m, ORCH_PICKLE_TEXT, length);
-}
-
-static bool op_text8(struct machine *m)
-{
-    uint64_t length = 0;
-    return take_number(m, 8, &length) && push_text(m, ORCH_PICKLE_TEXT, length);
-}
-
-static bool op_empty_list(struct machine *m)
-{
-    return push(m, new_value(m, ORCH_PICKLE_LIST));
-}
-
-static bool op_empty_tuple(struct machine *m)
-{
-    return push(m, new_value(m, ORCH_PICKLE_TUPLE));
-}
-
-static bool op_empty_dict(struct machine *m)
-{
-    return push(m, new_value(m, ORCH_PICKLE_DICT));
-}
-
-static bool push_marked(struct machine *m, enum orch_pickle_kind kind)
-{
-    value_t *value = new_value(m, kind);
+    value_t *value = new_value(m, m->argument);
     if (!value || !move_marked(m, value->items))
         return false;
-    if (kind == ORCH_PICKLE_DICT && value->items->len % 2)
+    if (m->argument == ORCH_PICKLE_DICT && value->items->len % 2)
         return damaged(m, "a key without a value");
     return push(m, value);
 }
 
+/* The argument is the number of items. */
 static bool op_tuple(struct machine *m)
 {
-    return push_marked(m, ORCH_PICKLE_TUPLE);
-}
-
-static bool op_list(struct machine *m)
-{
-    return push_marked(m, ORCH_PICKLE_LIST);
-}
-
-static bool op_dict(struct machine *m)
-{
-    return push_marked(m, ORCH_PICKLE_DICT);
-}
-
-static bool push_tuple(struct machine *m, unsigned size)
-{
+    const unsigned size = m->argument;
     value_t *tuple = new_value(m, ORCH_PICKLE_TUPLE);
     if (!tuple)
         return false;
@@ -440,21 +384,6 @@ static bool push_tuple(struct machine *m, unsigned size)
             return damaged(m, "a value is missing on the stack");
     move_items(m, m->stack->len - size, tuple->items);
     return push(m, tuple);
-}
-
-static bool op_tuple1(struct machine *m)
-{
-    return push_tuple(m, 1);
-}
-
-static bool op_tuple2(struct machine *m)
-{
-    return push_tuple(m, 2);
-}
-
-static bool op_tuple3(struct machine *m)
-{
-    return push_tuple(m, 3);
 }
 
 static bool op_append(struct machine *m)
@@ -525,16 +454,10 @@ static bool memo_get(struct machine *m, uint64_t index)
     return push(m, m->memo->pdata[index]);
 }
 
-static bool op_put1(struct machine *m)
+static bool op_put(struct machine *m)
 {
     uint64_t index = 0;
-    return take_number(m, 1, &index) && memo_put(m, index);
-}
-
-static bool op_put4(struct machine *m)
-{
-    uint64_t index = 0;
-    return take_number(m, 4, &index) && memo_put(m, index);
+    return take_number(m, m->argument, &index) && memo_put(m, index);
 }
 
 static bool op_memoize(struct machine *m)
@@ -542,16 +465,10 @@ static bool op_memoize(struct machine *m)
     return memo_put(m, m->memo->len);
 }
 
-static bool op_get1(struct machine *m)
+static bool op_get(struct machine *m)
 {
     uint64_t index = 0;
-    return take_number(m, 1, &index) && memo_get(m, index);
-}
-
-static bool op_get4(struct machine *m)
-{
-    uint64_t index = 0;
-    return take_number(m, 4, &index) && memo_get(m, index);
+    return take_number(m, m->argument, &index) && memo_get(m, index);
 }
 
 /* Reads a line of text; returns its start, and its length without the line end. */
@@ -635,28 +552,37 @@ static bool op_persistent(struct machine *m)
     return push(m, storage);
 }
 
-static bool (*const OPCODES[256])(struct machine *) = {
-    [0x80] = op_proto,     [0x95] = op_frame,        ['.'] = op_stop,       ['('] = op_mark,
-    ['0'] = op_pop,        ['1'] = op_pop_mark,      ['N'] = op_none,       [0x88] = op_true,
-    [0x89] = op_false,     ['J'] = op_int4,          ['K'] = op_int1,       ['M'] = op_int2,
-    [0x8a] = op_long1,     ['G'] = op_float,         ['X'] = op_text4,      [0x8c] = op_text1,
-    [0x8d] = op_text8,     ['T'] = op_text4,         ['U'] = op_text1,      ['B'] = op_text4,
-    ['C'] = op_text1,      [0x8e] = op_text8,        [']'] = op_empty_list, [')'] = op_empty_tuple,
-    ['}'] = op_empty_dict, ['t'] = op_tuple,         ['l'] = op_list,       ['d'] = op_dict,
-    [0x85] = op_tuple1,    [0x86] = op_tuple2,       [0x87] = op_tuple3,    ['a'] = op_append,
-    ['e'] = op_appends,    ['s'] = op_setitem,       ['u'] = op_setitems,   ['q'] = op_put1,
-    ['r'] = op_put4,       [0x94] = op_memoize,      ['h'] = op_get1,       ['j'] = op_get4,
-    ['c'] = op_global,     [0x93] = op_stack_global, ['R'] = op_reduce,     ['b'] = op_build,
-    ['Q'] = op_persistent,
+/* clang-format off: several in a line */
+static const struct {
+    bool (*run)(struct machine *);
+    unsigned argument;
+} OPCODES[256] = {
+    [0x80] = {op_proto, 0}, [0x95] = {op_frame, 0}, ['.'] = {op_stop, 0},
+    ['('] = {op_empty, ORCH_PICKLE_MARK}, ['0'] = {op_pop, 0}, ['1'] = {op_pop_mark, 0},
+    ['N'] = {op_empty, ORCH_PICKLE_NONE}, [0x88] = {op_bool, 1}, [0x89] = {op_bool, 0},
+    ['J'] = {op_int, 4}, ['K'] = {op_int, 1}, ['M'] = {op_int, 2}, [0x8a] = {op_long1, 0},
+    ['G'] = {op_float, 0}, ['X'] = {op_text, 4}, [0x8c] = {op_text, 1}, [0x8d] = {op_text, 8},
+    ['T'] = {op_text, 4}, ['U'] = {op_text, 1}, ['B'] = {op_text, 4}, ['C'] = {op_text, 1},
+    [0x8e] = {op_text, 8}, [']'] = {op_empty, ORCH_PICKLE_LIST},
+    [')'] = {op_empty, ORCH_PICKLE_TUPLE}, ['}'] = {op_empty, ORCH_PICKLE_DICT},
+    ['t'] = {op_marked, ORCH_PICKLE_TUPLE}, ['l'] = {op_marked, ORCH_PICKLE_LIST},
+    ['d'] = {op_marked, ORCH_PICKLE_DICT}, [0x85] = {op_tuple, 1}, [0x86] = {op_tuple, 2},
+    [0x87] = {op_tuple, 3}, ['a'] = {op_append, 0}, ['e'] = {op_appends, 0},
+    ['s'] = {op_setitem, 0}, ['u'] = {op_setitems, 0}, ['q'] = {op_put, 1}, ['r'] = {op_put, 4},
+    [0x94] = {op_memoize, 0}, ['h'] = {op_get, 1}, ['j'] = {op_get, 4}, ['c'] = {op_global, 0},
+    [0x93] = {op_stack_global, 0}, ['R'] = {op_reduce, 0}, ['b'] = {op_build, 0},
+    ['Q'] = {op_persistent, 0},
 };
+/* clang-format on */
 
 static bool step(struct machine *m)
 {
     const uint8_t *byte = take(m, 1);
     if (!byte)
         return false;
-    if (OPCODES[*byte])
-        return OPCODES[*byte](m);
+    m->argument = OPCODES[*byte].argument;
+    if (OPCODES[*byte].run)
+        return OPCODES[*byte].run(m);
     orch_error_set(m->error, ORCH_ERROR_RECIPE,
                    "save only the weights: torch.save(model.state_dict(), 'weights.pth')",
                    "pickle has opcode 0x%02x at byte %" G_GSIZE_FORMAT
