@@ -552,7 +552,7 @@ static bool op_persistent(struct machine *m)
     return push(m, storage);
 }
 
-/* clang-format off: several in a line */
+/* clang-format off */
 static const struct {
     bool (*run)(struct machine *);
     unsigned argument;
