@@ -82,14 +82,15 @@ double orch_step_tiers_analytical(struct orch_step_tiers *tiers, const struct or
     struct orch_prior prior;
     struct orch_prior_step step;
     struct orch_exchange exchange;
+    static const struct orch_kernel_switches usual = {0}; /* no record says another way to run */
     struct orch_roofline_work work = {.batch = cell->batch,
                                       .element_bytes = orch_precision_bytes(cell->precision),
                                       .training = cell->training,
                                       .states_per_weight = 1};
     bool transfers = basis == ORCH_STEP_BASIS_TRANSFERRED;
     if (!k->net ||
-        !orch_prior_for(cell->gpu, cell->precision, k->net, transfers ? &tiers->kernels : NULL,
-                        &prior, NULL) ||
+        !orch_prior_for(cell->gpu, cell->precision, k->net, transfers ? &usual : NULL, &prior,
+                        NULL) ||
         (transfers && !prior.is_transferred))
         return (double)NAN;
     if (cell->workers > 1)

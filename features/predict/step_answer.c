@@ -48,6 +48,17 @@ static bool is_extrapolated(const struct orch_step_answer *a)
            a->tier != ORCH_TIER_SAME_CHIP;
 }
 
+/* Options ask for another way to run the step than what a question without them assumes, and what
+ * measured steps are taken for, because no record says how they ran. */
+static bool is_run_otherwise(const struct orch_time_question *q)
+{
+    int usual_states = orch_net_is_attention(q->net) ? 2 : 1;
+    return q->work.checkpoints || q->work.has_fused_loss || q->kernels.format != ORCH_FORMAT_16 ||
+           q->kernels.is_compiled || q->kernels.watts > 0 ||
+           q->kernels.is_written_out != orch_net_is_written_out(q->net) ||
+           (q->has_optimizer && q->work.states_per_weight != usual_states);
+}
+
 /* Tries the store's own measurements first, unless the user chose a model. */
 static bool estimate_step(struct orch_step_tiers *tiers, struct orch_step_answer *out,
                           GError **error)
@@ -55,7 +66,7 @@ static bool estimate_step(struct orch_step_tiers *tiers, struct orch_step_answer
     const struct orch_time_question *q = out->q;
     /* the store's measurements are of networks that are trained as a whole */
     out->is_alone = q->model != ORCH_TIME_AUTO || orch_net_has_frozen(q->net) || q->is_parallel ||
-                    q->work.checkpoints || q->kernels.format != ORCH_FORMAT_16;
+                    is_run_otherwise(q);
     if (!out->is_alone && !orch_step_tiers_estimate(tiers, out, error))
         return false;
     if (!out->tier) {

@@ -104,9 +104,7 @@ bool orch_step_tiers_open(struct orch_workspace *workspace, const struct orch_ti
                           bool may_keep, struct orch_step_tiers *out, GPtrArray *notes,
                           GError **error)
 {
-    *out = (struct orch_step_tiers){
-        .hardware = q->hardware, .kernels = q->kernels, .uses_published = true};
-    out->kernels.format = ORCH_FORMAT_16;
+    *out = (struct orch_step_tiers){.hardware = q->hardware, .uses_published = true};
     struct orch_store *store = workspace->store;
     g_autoptr(GError) broken = NULL;
     if (!store)

@@ -24,8 +24,6 @@ struct orch_step_tiers {
         *imported; /* measurements of small data sets it was not trained on, or NULL */
     int64_t newer; /* number of runs newer than the predictor */
     const struct orch_hardware *hardware;
-    struct orch_kernel_switches kernels; /* the question's, taken for the measured steps, too, but
-                                            for the format */
     /* "name input" to struct known_net *: networks of the measured configurations */
     GHashTable *nets;
     bool uses_published; /* steps that others published (step_near.c) */

@@ -4,14 +4,14 @@
 [ -e "$BUILD/fake_nvml/libnvidia-ml.so.1" ] || skip 'the build has no made-up GPUs'
 export LD_LIBRARY_PATH=$BUILD/fake_nvml FAKE_NVML_COUNT=1 FAKE_NVML_MODEL='NVIDIA A100-SXM4-40GB'
 fails 3 orch measurements share
-runs() { # NAME NETWORK MILLISECONDS
+runs() { # NAME NETWORK MILLISECONDS [INPUT]
     cat >"$1.plugin" <<P
 plugin: $1
 command: [sh, -c, "echo step_time \${ms}"]
 parameters: { batch: 64, ms: 300 }
 metrics:
   step_time: {unit: ms, better: min, step: step, help: time}
-cost: {network: $2, input: 3x224x224, classes: "1000", training: "true", precision: fp16, images: "50000", epochs: "3", batch: "\${batch}"}
+cost: {network: $2, input: ${4:-3x224x224}, training: "true", precision: fp16, images: "50000", epochs: "3", batch: "\${batch}"}
 P
     printf 'format: 1\nrecipe: %s\nexperiments:\n  secret-%s: { plugin: ./%s.plugin, resources: { gpus: 1 } }\n' "$1" "$1" "$1" >"$1.recipe"
     ok orch run "$1.recipe" -s "ms=$3"
@@ -47,3 +47,12 @@ has 'steps of steps-'
 # what the forecast was off by is said with the runs that correct it
 ok orch predict --gpu A100-SXM4-40GB --net resnet50 --batch 64 --precision fp16
 python3 -c 'import re, sys; sys.exit(not float(re.search(r"; 1 setting run here, ([0-9.]+) times the analytical time", sys.argv[1])[1]) > 5)' "$out" || _fail 'how slow the runs were'
+# an option that no run says it had is no setting that was measured
+ask() { ok orch predict --gpu A100-SXM4-40GB --precision fp16 --batch 64 --json "$@"; }
+runs tokens gpt2 200 1x1024x1
+ask --net gpt2 --optimizer adamw --loss plain --attention fused
+same "$(json predictions.0.tier) $(json predictions.0.step_s)" 'measured 0.2' 'what is assumed anyway'
+for other in --compile '--attention eager' '--optimizer sgd' '--loss fused' '--watts 200'; do
+    ask --net gpt2 $other
+    same "$(json predictions.0.tier)" same-chip "$other"
+done
