@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/rows/joined_rows.h"
 
+#include "core/rows/rows_text.h"
 #include "core/rows/run_rows.h"
 
-#include "lib/base/text.h"
 #include "lib/devices/gpus.h"
 #include "lib/net/net.h"
 #include "predictors/features/batch_reading.h"
@@ -12,81 +12,62 @@
 
 struct joint {
     GPtrArray *names;    /* char *: columns, the target first */
-    GString *text;       /* CSV rows; the header is not included yet */
     GPtrArray *tables;   /* struct orch_csv * */
     GPtrArray *keys;     /* of all tables' rows */
     GPtrArray *readings; /* char *: how data sets are understood */
 };
 
-static int name_at(const GPtrArray *names, const char *name)
-{
-    for (guint i = 0; i < names->len; i++)
-        if (strcmp(names->pdata[i], name) == 0)
-            return (int)i;
-    return -1;
-}
-
 static void add_table(struct joint *j, struct orch_csv *csv)
 {
     g_ptr_array_add(j->tables, csv);
     for (int c = 0; c < orch_csv_columns(csv); c++)
-        if (name_at(j->names, orch_csv_name(csv, c)) < 0)
+        if (!g_ptr_array_find_with_equal_func(j->names, orch_csv_name(csv, c), g_str_equal, NULL))
             g_ptr_array_add(j->names, g_strdup(orch_csv_name(csv, c)));
-}
-
-static const char *known_gpu(const char *name)
-{
-    const struct orch_gpu_spec *spec = *name ? orch_gpu_find(name) : NULL;
-    return spec ? spec->name : name;
-}
-
-/* Maps the names that files and frameworks use for a precision to one spelling. */
-static const char *known_precision(const char *name)
-{
-    enum orch_precision precision;
-    return orch_precision_find(name, &precision) ? orch_precision_names()[precision] : name;
 }
 
 /* The zoo's name of a network, however it is spelled; each spelling is looked up once. */
 static const char *known_net(const char *name, GHashTable *nets)
 {
-    const char *known = g_hash_table_lookup(nets, name);
-    if (known)
-        return known;
-    char *own = orch_net_canonical_name(name);
-    own = own ? own : g_strdup(name);
-    g_hash_table_insert(nets, g_strdup(name), own);
-    return own;
+    char *known = g_hash_table_lookup(nets, name);
+    if (!known) {
+        known = orch_net_canonical_name(name);
+        known = known ? known : g_strdup(name);
+        g_hash_table_insert(nets, g_strdup(name), known);
+    }
+    return known;
 }
 
+/* Maps the names that files and frameworks use for GPUs, networks and precisions to one spelling.
+ */
 static const char *known_value(const char *column, const char *value, GHashTable *nets)
 {
-    if (strcmp(column, "gpu") == 0)
-        return known_gpu(value);
+    enum orch_precision precision;
+    bool is_gpu = strcmp(column, "gpu") == 0 && *value;
+    const struct orch_gpu_spec *gpu = is_gpu ? orch_gpu_find(value) : NULL;
+    if (gpu)
+        return gpu->name;
     if (strcmp(column, "net") == 0)
         return known_net(value, nets);
-    return strcmp(column, "precision") == 0 ? known_precision(value) : value;
+    bool is_known = strcmp(column, "precision") == 0 && orch_precision_find(value, &precision);
+    return is_known ? orch_precision_names()[precision] : value;
 }
 
 static struct orch_csv *join(struct joint *j, GError **error)
 {
     g_autoptr(GHashTable) nets = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     GString *out = g_string_new(NULL);
-    for (guint i = 0; i < j->names->len; i++) {
-        g_string_append(out, i ? "," : "");
-        orch_csv_append(out, j->names->pdata[i]);
-    }
-    g_string_append_c(out, '\n');
+    for (guint i = 0; i < j->names->len; i++)
+        orch_rows_append_text(out, j->names->pdata[i]);
+    orch_rows_end(out);
     for (guint t = 0; t < j->tables->len; t++) {
         const struct orch_csv *csv = j->tables->pdata[t];
         for (size_t row = 0; row < orch_csv_rows(csv); row++) {
             for (guint i = 0; i < j->names->len; i++) {
                 int c = orch_csv_find(csv, j->names->pdata[i]);
                 const char *value = c < 0 ? "" : orch_csv_text(csv, row, c);
-                g_string_append(out, i ? "," : "");
-                orch_csv_append(out, known_value(j->names->pdata[i], value, nets));
+                orch_rows_append_text(out, known_value(j->names->pdata[i], value, nets));
             }
-            g_string_append_c(out, '\n');
+            orch_rows_end(out);
         }
     }
     struct orch_csv *all = orch_csv_parse("the store's rows", out->str, out->len, error);
@@ -107,11 +88,9 @@ static struct orch_csv *pick_runs(struct orch_store *store, const char *const *o
         orch_run_free(run);
     }
     GString *out = g_string_new(NULL);
-    for (int c = 0; c < orch_csv_columns(csv); c++) {
-        g_string_append(out, c ? "," : "");
-        orch_csv_append(out, orch_csv_name(csv, c));
-    }
-    g_string_append_c(out, '\n');
+    for (int c = 0; c < orch_csv_columns(csv); c++)
+        orch_rows_append_text(out, orch_csv_name(csv, c));
+    orch_rows_end(out);
     guint kept = 0;
     for (size_t row = 0; row < orch_csv_rows(csv); row++) {
         if (!g_hash_table_contains(wanted, keys->pdata[kept])) {
@@ -119,11 +98,9 @@ static struct orch_csv *pick_runs(struct orch_store *store, const char *const *o
             continue;
         }
         kept++;
-        for (int c = 0; c < orch_csv_columns(csv); c++) {
-            g_string_append(out, c ? "," : "");
-            orch_csv_append(out, orch_csv_text(csv, row, c));
-        }
-        g_string_append_c(out, '\n');
+        for (int c = 0; c < orch_csv_columns(csv); c++)
+            orch_rows_append_text(out, orch_csv_text(csv, row, c));
+        orch_rows_end(out);
     }
     struct orch_csv *some = orch_csv_parse("these runs", out->str, out->len, error);
     g_string_free(out, TRUE);

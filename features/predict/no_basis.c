@@ -66,13 +66,8 @@ char *orch_no_basis(const struct orch_step_answer *answer)
     if (!is_own && !prior->is_host_measured && answer->step.own.host_share > 0.5)
         add(what, g_strdup("this host, which takes longer to launch the kernels than the GPU to "
                            "run them"));
-    char *text = NULL;
-    for (guint i = 0; i < what->len; i++) {
-        char *longer = g_strdup_printf("%s%s%s", text ? text : "", text ? "; " : "",
-                                       (const char *)what->pdata[i]);
-        g_free(text);
-        text = longer;
-    }
+    g_ptr_array_add(what, NULL);
+    char *text = what->len > 1 ? g_strjoinv("; ", (char **)what->pdata) : NULL;
     g_ptr_array_unref(what);
     return text;
 }

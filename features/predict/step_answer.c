@@ -48,8 +48,7 @@ static bool is_extrapolated(const struct orch_step_answer *a)
            a->tier != ORCH_TIER_SAME_CHIP;
 }
 
-/* Options ask for another way to run the step than what a question without them assumes, and what
- * measured steps are taken for, because no record says how they ran. */
+/* Options ask for another way to run than the usual one, for which records are taken. */
 static bool is_run_otherwise(const struct orch_time_question *q)
 {
     int usual_states = orch_net_is_attention(q->net) ? 2 : 1;
@@ -246,8 +245,7 @@ json_t *orch_step_answer_json(const struct orch_step_answer *a)
     json_object_set_new(o, "price_from", orch_json_text_or_null(c->rate.from));
     json_object_set_new(o, "lowest_usd_per_hour",
                         c->rate.low_from ? orch_json_finite(c->rate.low_usd) : json_null());
-    json_object_set_new(o, "lowest_price_from",
-                        c->rate.low_from ? json_string(c->rate.low_from) : json_null());
+    json_object_set_new(o, "lowest_price_from", orch_json_text_or_null(c->rate.low_from));
     json_object_set_new(o, "highest_usd_per_hour",
                         c->rate.low_from ? orch_json_finite(c->rate.high_usd) : json_null());
     json_object_set_new(o, "highest_price_from",
