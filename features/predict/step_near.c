@@ -44,6 +44,7 @@ static void add_of_store(struct orch_step_tiers *tiers, const struct orch_traine
                           MAX(1, cell.batch), known->runs ? OWN : known->newest);
     step.precision = cell.precision;
     step.is_training = cell.training;
+    step.origin = known->runs ? ORCH_NEAR_OWN : ORCH_NEAR_IMPORTED;
     step.workers = can ? 1 : 0;
     g_array_append_val(tiers->near, step);
 }
@@ -87,13 +88,6 @@ static const struct orch_trained *table_at(const struct orch_step_tiers *tiers, 
     return t;
 }
 
-static const struct orch_trained_cell *known_at(const struct orch_step_tiers *tiers, guint at)
-{
-    const struct orch_trained_cell *known;
-    table_at(tiers, at, &known);
-    return known;
-}
-
 static void cell_of(const struct orch_step_tiers *tiers, guint at, struct orch_step_cell *out)
 {
     const struct orch_published_step *p = published_at(tiers, at);
@@ -116,7 +110,10 @@ static void cell_of(const struct orch_step_tiers *tiers, guint at, struct orch_s
 static double measured_s(const struct orch_step_tiers *tiers, guint at)
 {
     const struct orch_published_step *p = published_at(tiers, at);
-    return (p ? p->step_ms : known_at(tiers, at)->time.mid) / 1e3;
+    const struct orch_trained_cell *known = NULL;
+    if (!p)
+        table_at(tiers, at, &known);
+    return (p ? p->step_ms : known->time.mid) / 1e3;
 }
 
 struct asked {
@@ -153,19 +150,6 @@ static const char *source_text(const struct orch_step_tiers *tiers, guint at)
     return p ? p->source->by : step_at(tiers, at)->source;
 }
 
-/* "timm and Lambda Labs' deeplearning-benchmark" */
-static char *list_text(const GPtrArray *names)
-{
-    GString *text = g_string_new(NULL);
-    for (guint i = 0; i < names->len; i++)
-        g_string_append_printf(text, "%s%s",
-                               i == 0               ? ""
-                               : i + 1 < names->len ? ", "
-                                                    : " and ",
-                               (const char *)names->pdata[i]);
-    return g_string_free(text, FALSE);
-}
-
 /* Which measurements are the nearest, how old their software is, and how many are the store's. */
 static char *near_text(const struct orch_step_tiers *tiers, const struct orch_near_answer *near)
 {
@@ -176,7 +160,7 @@ static char *near_text(const struct orch_step_tiers *tiers, const struct orch_ne
     for (int i = 0; i < near->count; i++) {
         guint at = near->used[i].at;
         const struct orch_published_step *p = published_at(tiers, at);
-        bool is_own = !p && known_at(tiers, at)->runs > 0;
+        bool is_own = step_at(tiers, at)->origin == ORCH_NEAR_OWN;
         own += is_own;
         own_log += is_own ? near->used[i].log_ratio : 0;
         if (near->used[i].nearness != near->nearness)
@@ -184,19 +168,20 @@ static char *near_text(const struct orch_step_tiers *tiers, const struct orch_ne
         count++;
         if (!g_ptr_array_find_with_equal_func(names, source_text(tiers, at), g_str_equal, NULL))
             g_ptr_array_add(names, (gpointer)(uintptr_t)source_text(tiers, at));
-        if (p && (!newest || strcmp(p->date, newest->date) > 0))
+        int later = p && newest ? strcmp(p->date, newest->date) : p ? 1 : -1;
+        if (later > 0 || (later == 0 && strcmp(p->software, newest->software) > 0))
             newest = p;
     }
-    g_autofree char *list = list_text(names);
-    g_autofree char *here =
-        own ? g_strdup_printf("; %d setting%s run here, %.2f times the analytical time", own,
-                              orch_plural(own), exp(own_log / own))
-            : g_strdup("");
-    g_autofree char *software =
-        newest ? g_strdup_printf("; newest software: %s in %s", newest->software, newest->date)
-               : g_strdup("");
-    return g_strdup_printf("%d measured step%s of %s%s%s", count, orch_plural(count), list, here,
-                           software);
+    g_ptr_array_add(names, NULL);
+    g_autofree char *list = g_strjoinv(", ", (char **)names->pdata);
+    GString *text = g_string_new(NULL);
+    g_string_printf(text, "%d measured step%s of %s", count, orch_plural(count), list);
+    if (own)
+        g_string_append_printf(text, "; %d setting%s run here, %.2f times the analytical time", own,
+                               orch_plural(own), exp(own_log / own));
+    if (newest)
+        g_string_append_printf(text, "; newest software: %s in %s", newest->software, newest->date);
+    return g_string_free(text, FALSE);
 }
 
 /* ---- the answer --------------------------------------------------------------------------------
@@ -207,13 +192,15 @@ static struct orch_near_step question_of(const struct orch_step_tiers *tiers,
 {
     bool has_own = false;
     for (guint i = tiers->published; i < tiers->near->len && !has_own; i++)
-        has_own = step_at(tiers, i)->workers && known_at(tiers, i)->runs > 0;
+        has_own = step_at(tiers, i)->workers && step_at(tiers, i)->origin == ORCH_NEAR_OWN;
     g_autofree char *input = orch_net_shape_format(a->q->net->input);
     struct orch_near_step out =
         orch_near_step_of(a->c->gpu, a->q->net->name, input, a->batch, has_own ? OWN : NULL);
     out.precision = a->c->precision;
     out.is_training = a->q->work.training;
-    out.workers = a->workers;
+    /* rows of several workers are of data parallelism */
+    bool is_split = a->q->is_parallel && a->q->parallel.dp != a->workers;
+    out.workers = is_split ? 1 : a->workers;
     struct orch_roofline_work work = a->q->work;
     struct orch_roofline_step own = {0};
     work.batch = a->batch;
@@ -238,8 +225,8 @@ void orch_step_tiers_near(struct orch_step_tiers *tiers, struct orch_step_answer
     struct orch_near_step question = question_of(tiers, a);
     struct asked asked = {tiers, a->prior.is_by_kernels ? question.family : NULL};
     orch_near_steps_predict(&question, tiers->near, log_ratio, &asked, out);
-    a->is_whole = a->workers > 1 && out->nearness == ORCH_NEAR_STEP;
-    if (a->workers > 1 && !a->is_whole) {
+    a->is_whole = question.workers > 1 && out->nearness == ORCH_NEAR_STEP;
+    if (question.workers > 1 && !a->is_whole) {
         question.workers = 1;
         orch_near_steps_predict(&question, tiers->near, log_ratio, &asked, out);
     }

@@ -47,11 +47,20 @@ has 'steps of steps-'
 # what the forecast was off by is said with the runs that correct it
 ok orch predict --gpu A100-SXM4-40GB --net resnet50 --batch 64 --precision fp16
 python3 -c 'import re, sys; sys.exit(not float(re.search(r"; 1 setting run here, ([0-9.]+) times the analytical time", sys.argv[1])[1]) > 5)' "$out" || _fail 'how slow the runs were'
-# an option that no run says it had is no setting that was measured
+# runs of the network decide what other batches take, and an option that no run says it had is no setting that was measured
 ask() { ok orch predict --gpu A100-SXM4-40GB --precision fp16 --batch 64 --json "$@"; }
+near() { # MILLISECONDS: inside the interval, and at most a tenth from the answer
+    python3 -c 'import json, sys; p = json.loads(sys.argv[2])["predictions"][0]; t = float(sys.argv[1]) / 1e3
+sys.exit(not (p["step_low_s"] <= t <= p["step_high_s"] and abs(t / p["step_s"] - 1) < 0.1))' "$1" "$out" || _fail "$1 ms"
+}
+runs slow resnet34 80
+ask --net resnet34 --batch 63
+near 79
 runs tokens gpt2 200 1x1024x1
 ask --net gpt2 --optimizer adamw --loss plain --attention fused
 same "$(json predictions.0.tier) $(json predictions.0.step_s)" 'measured 0.2' 'what is assumed anyway'
+ask --net gpt2 --batch 63
+near 197
 for other in --compile '--attention eager' '--optimizer sgd' '--loss fused' '--watts 200'; do
     ask --net gpt2 $other
     same "$(json predictions.0.tier)" same-chip "$other"

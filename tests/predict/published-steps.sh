@@ -32,6 +32,9 @@ P
 ok orch predict --gpu V100 --net resnet50 --workers 1,2,4,8 --json
 python3 -c 'import json, sys; r = [p["images_per_s"] for p in json.loads(sys.argv[1])["predictions"]]; sys.exit(not all(b < 2.02 * a for a, b in zip(r, r[1:])))' "$out" ||
     _fail 'more than twice as fast on twice the GPUs'
+# the interval of a measured step holds its measurements, whatever software they were made with
+ok orch predict --gpu TITAN-X-Maxwell --net alexnet-owt --batch 128 --precision fp32 --json
+python3 -c 'import json, sys; p = json.loads(sys.argv[1])["predictions"][0]; sys.exit(not (p["step_low_s"] < 0.0812 and 0.2309 < p["step_high_s"] < 0.3))' "$out" || _fail 'the scatter'
 # imported rows of the chip move the answer at once
 ok orch predict --gpu L4 --net resnet50 --json
 before=$(json predictions.0.step_s)
@@ -48,3 +51,10 @@ import json, sys
 for p, ms in zip(json.loads(sys.argv[1])["predictions"], (35.9, 116.1)):
     assert p["tier"] == "same-step" and abs(1e3 * p["step_s"] / ms - 1) < 0.1 and p["step_high_s"] / p["step_s"] < 1.4, p
 P
+# a row of the step itself outweighs published ones, however its network is spelled
+for net in resnet50 ResNet-50 resnet_50; do
+    printf 'gpu,net,input,batch,precision,mode,step_ms\nH100-SXM5,%s,3x224x224,64,fp16,train,60\n' $net >h100.csv
+    ok orch --db $net.db import h100.csv --target step_ms
+    ok orch --db $net.db predict --gpu H100 --net resnet50 --batch 64 --precision fp16 --json
+    python3 -c 'import json, sys; p = json.loads(sys.argv[1])["predictions"][0]; sys.exit(not p["step_low_s"] <= 0.06 <= min(p["step_high_s"], 1.1 * p["step_s"]))' "$out" || _fail $net
+done

@@ -20,21 +20,23 @@
 #define SD_SOFTWARE 0.036 /* who measured it, at a precision and mode */
 #define SD_HOST 0.06      /* the host of small batches: at one image */
 #define SD_LAUNCHES 0.06  /* a network's launches on the source's hosts: at one image */
+#define SD_OWN 0.2        /* the user's program and machine, at a network */
 #define SD_SINGLE 0.046   /* one measurement */
 #define SD_SMALL 0.19     /* the same of a small batch: at one image */
 #define SD_OLD 0.12       /* the same of software from before 2018 */
 #define BATCH_LENGTH 2.0  /* logarithms of batches that are alike */
+#define OWN_LENGTH 8.0    /* the same of what the user's program and machine add */
 #define LIKE_BATCHES 8.0  /* of one step, at most this factor apart */
 #define LEAST_SHARE 0.002 /* of the question's variance: rows with less in common are not used */
 
-/* How many images of 224 x 224 an image of this input is, or a sequence: ViT's patches of 16 x 16
- * make 196 tokens of an image. */
+/* How many images of 224 x 224 an image of this input is; to a transformer such an image is a
+ * sequence of 14 x 14 patches. */
 static double size_of(const char *input)
 {
     struct orch_net_options o = {0};
-    if (!orch_net_input_parse(input, &o))
-        return 1;
-    return o.width > 1 ? (double)o.height / 224 * ((double)o.width / 224) : (double)o.height / 196;
+    bool is_known = orch_net_input_parse(input, &o);
+    double pixels = o.width == 1 ? 14 * 14 : 224 * 224;
+    return is_known ? (double)o.height * (double)o.width / pixels : 1;
 }
 
 struct orch_near_step orch_near_step_of(const struct orch_gpu_spec *gpu, const char *net,
@@ -69,13 +71,20 @@ static bool is_same_board(const struct orch_near_step *a, const struct orch_near
     return a->chip == b->chip && a->gpu->sms == b->gpu->sms;
 }
 
+static const struct orch_near_step *step_at(const GArray *steps, guint i)
+{
+    return &g_array_index(steps, struct orch_near_step, i);
+}
+
 static double square(double x)
 {
     return x * x;
 }
 
-/* What both have in common where the host takes no time. */
-static double device_covariance(const struct orch_near_step *a, const struct orch_near_step *b)
+/* What both have in common where the host takes no time. `origin`: whose measurements of the
+ * question's step have a factor of their own. */
+static double device_covariance(const struct orch_near_step *a, const struct orch_near_step *b,
+                                enum orch_near_origin origin)
 {
     bool kind = is_same_kind(a, b), board = is_same_board(a, b), net = a->net == b->net;
     bool source = a->source && a->source == b->source;
@@ -86,8 +95,11 @@ static double device_covariance(const struct orch_near_step *a, const struct orc
     sum += board && kind ? square(SD_BOARD) : 0;
     sum += a->family == b->family ? square(SD_FAMILY) : 0;
     sum += net && kind ? square(SD_NET) : 0;
+    double apart = fabs(log(a->images / b->images));
     if (net && board && kind)
-        sum += square(SD_STEP) * exp(-fabs(log(a->images / b->images)) / BATCH_LENGTH);
+        sum += square(SD_STEP) * exp(-apart / BATCH_LENGTH);
+    if (net && board && kind && origin && a->origin == origin && b->origin == origin)
+        sum += square(SD_OWN) * exp(-apart / OWN_LENGTH);
     sum += source ? square(SD_SOURCE) : 0;
     sum += source && kind ? square(SD_SOFTWARE) : 0;
     if (source && a->is_training == b->is_training) {
@@ -98,12 +110,13 @@ static double device_covariance(const struct orch_near_step *a, const struct orc
 }
 
 /* Steps that the host decides say little of those that the GPU does, and the other way round. */
-static double covariance(const struct orch_near_step *a, const struct orch_near_step *b)
+static double covariance(const struct orch_near_step *a, const struct orch_near_step *b,
+                         enum orch_near_origin origin)
 {
     double host_a = a->host_share, host_b = b->host_share, gpu_a = 1 - host_a, gpu_b = 1 - host_b;
     double likeness =
         (host_a * host_b + gpu_a * gpu_b) / hypot(host_a, gpu_a) / hypot(host_b, gpu_b);
-    return likeness * device_covariance(a, b);
+    return likeness * device_covariance(a, b, origin);
 }
 
 /* Variance of one measurement beside what it has in common with others. */
@@ -151,13 +164,13 @@ static void choose(const struct orch_near_step *question, const GArray *measured
                    double (*log_ratio)(guint at, void *data), void *data,
                    struct orch_near_answer *out, struct near *chosen)
 {
-    double least = LEAST_SHARE * covariance(question, question);
+    double least = LEAST_SHARE * covariance(question, question, question->origin);
     g_autoptr(GArray) list = g_array_new(FALSE, FALSE, sizeof(struct near));
     for (guint i = 0; i < measured->len; i++) {
-        const struct orch_near_step *step = &g_array_index(measured, struct orch_near_step, i);
-        struct near near = {i, 0, nearness_of(question, step)};
-        near.share = step->workers == question->workers ? device_covariance(question, step) : 0;
-        if (near.share > least)
+        const struct orch_near_step *step = step_at(measured, i);
+        struct near near = {i, device_covariance(question, step, question->origin),
+                            nearness_of(question, step)};
+        if (step->workers == question->workers && near.share > least)
             g_array_append_val(list, near);
     }
     g_array_sort(list, by_share);
@@ -166,7 +179,7 @@ static void choose(const struct orch_near_step *question, const GArray *measured
         double ratio = log_ratio(near.at, data);
         if (isnan(ratio))
             continue;
-        near.share = covariance(question, &g_array_index(measured, struct orch_near_step, near.at));
+        near.share = covariance(question, step_at(measured, near.at), question->origin);
         out->nearness = MAX(out->nearness, near.nearness);
         out->used[out->count].at = near.at;
         out->used[out->count].nearness = near.nearness;
@@ -182,11 +195,9 @@ static void krige(const struct orch_near_step *question, const GArray *measured,
     size_t n = (size_t)out->count;
     double matrix[ORCH_NEAR_STEPS_MAX * ORCH_NEAR_STEPS_MAX], weights[ORCH_NEAR_STEPS_MAX];
     for (size_t i = 0; i < n; i++) {
-        const struct orch_near_step *a =
-            &g_array_index(measured, struct orch_near_step, chosen[i].at);
+        const struct orch_near_step *a = step_at(measured, chosen[i].at);
         for (size_t j = 0; j <= i; j++)
-            matrix[i * n + j] =
-                covariance(a, &g_array_index(measured, struct orch_near_step, chosen[j].at));
+            matrix[i * n + j] = covariance(a, step_at(measured, chosen[j].at), question->origin);
         matrix[i * n + i] += noise(a);
         weights[i] = chosen[i].share;
     }
@@ -195,7 +206,7 @@ static void krige(const struct orch_near_step *question, const GArray *measured,
         return;
     }
     orch_cholesky_solve(matrix, n, weights);
-    double variance = covariance(question, question) + noise(question);
+    double variance = covariance(question, question, question->origin) + noise(question);
     if (!question->source)
         variance += of_new_source(question);
     if (out->nearness == ORCH_NEAR_NETWORK)
@@ -203,22 +214,36 @@ static void krige(const struct orch_near_step *question, const GArray *measured,
     for (size_t i = 0; i < n; i++) {
         out->used[i].weight = weights[i];
         out->log_ratio += weights[i] * out->used[i].log_ratio;
-        const struct orch_near_step *step =
-            &g_array_index(measured, struct orch_near_step, chosen[i].at);
-        out->has_precision |= step->precision == question->precision &&
+        out->has_precision |= step_at(measured, chosen[i].at)->precision == question->precision &&
                               chosen[i].nearness >= MIN(out->nearness, ORCH_NEAR_CHIP);
         variance -= weights[i] * chosen[i].share;
     }
     out->half = ORCH_NORMAL_90 * sqrt(variance);
+    /* at least the scatter between sources and software: each measurement of the step is inside,
+     * one at another batch as far as the batches are alike, but none that the origin outweighs */
+    for (size_t i = 0; i < n; i++) {
+        const struct orch_near_step *step = step_at(measured, chosen[i].at);
+        double apart = fabs(log(question->images / step->images));
+        double off = fabs(out->used[i].log_ratio - out->log_ratio) * exp(-apart / BATCH_LENGTH);
+        if (chosen[i].nearness == ORCH_NEAR_STEP && step->origin >= question->origin)
+            out->half = fmax(out->half, off);
+    }
 }
 
-void orch_near_steps_predict(const struct orch_near_step *question, const GArray *measured,
+void orch_near_steps_predict(const struct orch_near_step *asked, const GArray *measured,
                              double (*log_ratio)(guint at, void *data), void *data,
                              struct orch_near_answer *out)
 {
     struct near chosen[ORCH_NEAR_STEPS_MAX];
+    struct orch_near_step question = *asked;
+    for (guint i = 0; i < measured->len; i++) {
+        const struct orch_near_step *step = step_at(measured, i);
+        if (step->origin > question.origin && step->workers == asked->workers &&
+            nearness_of(asked, step) == ORCH_NEAR_STEP && !isnan(log_ratio(i, data)))
+            question.origin = step->origin;
+    }
     *out = (struct orch_near_answer){0};
-    choose(question, measured, log_ratio, data, out, chosen);
+    choose(&question, measured, log_ratio, data, out, chosen);
     if (out->nearness != ORCH_NEAR_NONE)
-        krige(question, measured, chosen, out);
+        krige(&question, measured, chosen, out);
 }

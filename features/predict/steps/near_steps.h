@@ -3,16 +3,18 @@
  * A step's time from measured steps that are like it. A measured step says by which factor the
  * analytical model is off; the factors of chips, networks, sources and their pairs are a Gaussian
  * process over the logarithm of the ratio (best linear prediction, Henderson 1975; the analytical
- * model is its mean). So a measurement of the same step decides nearly alone, one of the chip or of
- * the network says what chip and network have in common with the question, and the interval follows
- * from how near the rows are. The deviations of the factors were fitted to published rows, then
- * chosen by hand against what bench/basis_left_out.py prints of the same rows; that of a new chip
- * is a guess.
+ * model is its mean). So a measurement of the same step decides nearly alone, first one of the
+ * store; one of the chip or of the network says what these have in common with the question, and
+ * the interval follows from how near the rows are. The deviations were fitted to published rows,
+ * then chosen by hand by what bench/basis_left_out.py prints of them; a new chip's is a guess.
  */
 #ifndef ORCH_FEATURES_PREDICT_NEAR_STEPS_H
 #define ORCH_FEATURES_PREDICT_NEAR_STEPS_H
 
 #include "lib/devices/gpus.h"
+
+/** Whose measurement a step is, in the order of how much it says about the user's machine. */
+enum orch_near_origin { ORCH_NEAR_PUBLISHED, ORCH_NEAR_IMPORTED, ORCH_NEAR_OWN };
 
 /** A measured step, or one that is asked for. Texts are compared as pointers: g_intern_string(). */
 struct orch_near_step {
@@ -22,6 +24,7 @@ struct orch_near_step {
     const char *family;            /* "resnet" */
     const char *source;            /* who measured it; of a question: who will run it, or NULL */
     enum orch_precision precision; /* as it runs on the GPU */
+    enum orch_near_origin origin;
     bool is_training;
     bool is_old;       /* software from before 2018 */
     double images;     /* a batch's, counted as images of 224 x 224 */
@@ -57,8 +60,8 @@ struct orch_near_answer {
 };
 
 /** Predicts from the measured steps (struct orch_near_step) of the question's number of workers.
- * `log_ratio(at, data)` is called for the at-th of them, at most ORCH_NEAR_STEPS_MAX times; NaN
- * leaves it out. It may set the step's `host_share`. Without any of the chip or the network,
+ * `log_ratio(at, data)` is called for the at-th of them that is chosen or the store's; NaN leaves
+ * it out. It may set the step's `host_share`. Without any of the chip or the network,
  * `out->nearness` is ORCH_NEAR_NONE. */
 void orch_near_steps_predict(const struct orch_near_step *question, const GArray *measured,
                              double (*log_ratio)(guint at, void *data), void *data,
