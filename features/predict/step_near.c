@@ -11,6 +11,9 @@
 
 #define STORE_ROWS_MAX 2000
 #define OWN "the store"
+/* of a step that was measured beside others, and of a precision that was not measured there */
+#define MEASURED_WEIGHT 1e6
+#define UNMEASURED_WEIGHT 1e-3
 
 /* ---- the measured steps ------------------------------------------------------------------------
  */
@@ -187,6 +190,17 @@ static char *near_text(const struct orch_step_tiers *tiers, const struct orch_ne
 /* ---- the answer --------------------------------------------------------------------------------
  */
 
+/* The analytical model's, of one worker. */
+static struct orch_roofline_step own_step(const struct orch_step_answer *a)
+{
+    struct orch_roofline_work work = a->q->work;
+    struct orch_roofline_step own = {0};
+    work.batch = a->batch;
+    work.element_bytes = orch_precision_bytes(a->c->precision);
+    orch_prior_own_step(a->q->net, a->q->costs, &a->prior, &work, NULL, &own, NULL);
+    return own;
+}
+
 static struct orch_near_step question_of(const struct orch_step_tiers *tiers,
                                          const struct orch_step_answer *a)
 {
@@ -201,14 +215,69 @@ static struct orch_near_step question_of(const struct orch_step_tiers *tiers,
     /* rows of several workers are of data parallelism */
     bool is_split = a->q->is_parallel && a->q->parallel.dp != a->workers;
     out.workers = is_split ? 1 : a->workers;
-    struct orch_roofline_work work = a->q->work;
-    struct orch_roofline_step own = {0};
-    work.batch = a->batch;
-    work.element_bytes = orch_precision_bytes(a->c->precision);
     if (a->prior.is_by_kernels)
-        orch_prior_own_step(a->q->net, a->q->costs, &a->prior, &work, NULL, &own, NULL);
-    out.host_share = own.host_share;
+        out.host_share = own_step(a).host_share;
     return out;
+}
+
+#define PRECISIONS 4
+/* Precisions, from the slowest units of GPUs with tensor cores to the fastest. */
+static const enum orch_precision ORDER[PRECISIONS] = {ORCH_FP64, ORCH_FP32_IEEE, ORCH_TF32,
+                                                      ORCH_FP16};
+
+static int rank_of(enum orch_precision precision)
+{
+    return precision == ORCH_FP64                 ? 0
+           : precision == ORCH_TF32               ? 2
+           : orch_precision_bytes(precision) == 2 ? 3
+                                                  : 1;
+}
+
+/* The log of a step's time in a precision, and how much it counts beside that in others. */
+struct timed {
+    double log_s, weight; /* 0: not known */
+};
+
+static struct timed time_at(struct orch_step_tiers *tiers, const struct orch_step_answer *a,
+                            enum orch_precision precision)
+{
+    struct orch_candidate c = *a->c;
+    struct orch_step_answer other = *a;
+    struct orch_near_answer near;
+    c.precision = precision;
+    other.c = &c;
+    if (!orch_prior_for(c.gpu, precision, a->q->net, &a->q->kernels, &other.prior, NULL) ||
+        !other.prior.is_transferred)
+        return (struct timed){0};
+    struct orch_near_step question = question_of(tiers, &other);
+    struct asked asked = {tiers, other.prior.is_by_kernels ? question.family : NULL};
+    question.workers = 1;
+    orch_near_steps_predict(&question, tiers->near, log_ratio, &asked, &near);
+    return (struct timed){log(own_step(&other).total_s) + near.log_ratio,
+                          near.nearness == ORCH_NEAR_STEP ? MEASURED_WEIGHT
+                          : near.has_precision            ? 1
+                                                          : UNMEASURED_WEIGHT};
+}
+
+/* Faster units take no longer: where measurements of other networks say so, precisions share the
+ * mean of their times (isotonic regression), by what was measured. */
+static void keep_order(struct orch_step_tiers *tiers, struct orch_step_answer *a)
+{
+    struct timed times[PRECISIONS];
+    int at = rank_of(a->c->precision);
+    double least = (double)INFINITY;
+    for (int i = 0; i < PRECISIONS; i++)
+        times[i] = time_at(tiers, a, i == at ? a->c->precision : ORDER[i]);
+    for (int from = 0; from <= at; from++) {
+        double sum = 0, weight = 0, most = -(double)INFINITY;
+        for (int to = from; to < PRECISIONS; to++) {
+            sum += times[to].weight * times[to].log_s;
+            weight += times[to].weight;
+            most = to >= at && weight > 0 ? MAX(most, sum / weight) : most;
+        }
+        least = MIN(least, most);
+    }
+    a->near.log_ratio += least - times[at].log_s;
 }
 
 void orch_step_tiers_near(struct orch_step_tiers *tiers, struct orch_step_answer *a)
@@ -230,6 +299,9 @@ void orch_step_tiers_near(struct orch_step_tiers *tiers, struct orch_step_answer
         question.workers = 1;
         orch_near_steps_predict(&question, tiers->near, log_ratio, &asked, out);
     }
+    bool is_measured = out->nearness == ORCH_NEAR_STEP || out->nearness == ORCH_NEAR_NONE;
+    if (!is_measured && a->c->gpu->tensor16_tflops > 0)
+        keep_order(tiers, a);
     if (out->nearness != ORCH_NEAR_NONE)
         a->why = near_text(tiers, out);
     a->tier = tier_of[out->nearness];

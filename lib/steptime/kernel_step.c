@@ -469,12 +469,9 @@ bool orch_kernel_step(const struct orch_net *net, const struct orch_net_cost *co
     out->backward_s = w.sum.backward_s + after_s;
     out->update_s = update_s(&w);
     out->total_s = out->forward_s + out->backward_s + out->update_s;
+    double step_s = orch_kernel_sum_step_s(&w.sum, after_s + out->update_s, &out->host_share);
     if (out->total_s > 0)
-        orch_roofline_scale(
-            layers, net->nodes->len,
-            orch_kernel_sum_step_s(&w.sum, after_s + out->update_s, &out->host_share) /
-                out->total_s,
-            out);
+        orch_roofline_scale(layers, net->nodes->len, step_s / out->total_s, out);
     g_free(w.is_score);
     return true;
 }
@@ -484,7 +481,7 @@ double orch_kernel_repeated_s(const struct orch_net *net, const struct orch_net_
                               const struct orch_roofline_work *work, double repeats)
 {
     struct walk w = {.net = net, .costs = costs, .model = model, .work = work};
-    double params = 0;
+    double params = 0, host_share;
     if (!start(&w, NULL))
         return (double)NAN;
     for (guint i = 0; i < net->nodes->len; i++) {
@@ -498,5 +495,5 @@ double orch_kernel_repeated_s(const struct orch_net *net, const struct orch_net_
         params += times * (double)costs[i].trained;
     }
     g_free(w.is_score);
-    return orch_kernel_sum_step_s(&w.sum, gradients_s(&w, params), NULL);
+    return orch_kernel_sum_step_s(&w.sum, gradients_s(&w, params), &host_share);
 }

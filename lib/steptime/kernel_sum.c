@@ -59,7 +59,6 @@ double orch_kernel_sum_step_s(const struct orch_kernel_sum *s, double more_s,
     double device = s->forward_s + s->backward_s + more_s;
     double backward = s->training ? (LAUNCHES_TRAINING - 1) * (s->host_s - s->silent_s) : 0;
     double device_lag = pow(device, LAG), host_lag = pow(s->host_s + backward, LAG);
-    if (out_host_share)
-        *out_host_share = host_lag > 0 ? host_lag / (device_lag + host_lag) : 0;
+    *out_host_share = host_lag > 0 ? host_lag / (device_lag + host_lag) : 0;
     return pow(device_lag + host_lag, 1 / LAG);
 }

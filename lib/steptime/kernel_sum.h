@@ -33,8 +33,8 @@ void orch_kernel_sum_launches(struct orch_kernel_sum *sum, double count);
 void orch_kernel_sum_vectors(struct orch_kernel_sum *sum, double count, enum orch_kernel_kind kind,
                              double values, double backward);
 /** Time of the step: the device's, or the host's launches where these take longer. `more_s`: what
- * else the device does (an update). `out_host_share` (or NULL): the time grows by so many per cent
- * if the host's grows by one. */
+ * else the device does (an update). `out_host_share`: the time grows by so many per cent if the
+ * host's grows by one. */
 double orch_kernel_sum_step_s(const struct orch_kernel_sum *sum, double more_s,
                               double *out_host_share);
 

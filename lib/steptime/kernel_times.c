@@ -154,6 +154,11 @@ bool orch_kernel_gpu_for(const struct orch_gpu_spec *gpu, enum orch_precision pr
                                : is_tensor || precision == ORCH_FP32_IEEE ||
                                      (is_fp32 && !(orch_gpu_peak(gpu, ORCH_TF32) > 0)),
     };
+    /* libraries that may use tf32 take the units of fp32 where these are faster */
+    struct orch_kernel_gpu plain;
+    if (precision == ORCH_TF32 && orch_kernel_gpu_for(gpu, ORCH_FP32_IEEE, watts, &plain) &&
+        plain.sustained_flops > out->sustained_flops)
+        *out = plain;
     return true;
 }
 

@@ -87,9 +87,12 @@ bool orch_transfer_for(const struct orch_gpu_spec *gpu, enum orch_precision prec
         return false;
     /* without 16-bit tensor cores: stored in 16 bits, computed in 32 */
     bool plain = precision == ORCH_FP16 && !(gpu->tensor16_tflops > 0);
+    /* libraries that may use tf32 take the units of fp32 where these are faster */
+    double fp32 = precision == ORCH_TF32 ? peak_of(gpu, ORCH_FP32_IEEE) / out->peak_flops : 0;
     for (int k = 0; k < ORCH_TRANSFER_KINDS; k++)
-        out->shares[k] = SHARES[plain ? ORCH_FP32 : precision][k] * FITTED[arch].factor *
-                         (is_geforce(gpu->name) ? GEFORCE : 1);
+        out->shares[k] =
+            MAX(SHARES[plain ? ORCH_FP32 : precision][k], fp32 * SHARES[ORCH_FP32_IEEE][k]) *
+            FITTED[arch].factor * (is_geforce(gpu->name) ? GEFORCE : 1);
     out->memory_share = MEMORY;
     out->arch_was_measured = FITTED[arch].was_measured;
     return true;

@@ -17,9 +17,7 @@
  * replicas) were within a factor exp(+-this) of the prediction */
 #define SEVERAL_ERROR 0.58
 #define HOST_SPREAD 0.5
-/* Of steps that a host's launches decide. A guess: 90 % of hosts within a factor of 1.8. The two of
- * milabench differ by a factor of 1.4 or more in T5 of batch 1. */
-#define LAUNCHES_ERROR_90 0.6
+#define LAUNCHES_ERROR_90 0.6 /* a guess: milabench's two hosts differ by 1.4 in T5 of batch 1 */
 
 static const char TENSORFLOW[] = "TensorFlow's published tf_cnn_benchmarks, 2017 (K80)";
 static const char JCJOHNSON[] = "jcjohnson/cnn-benchmarks, cuDNN 5, 2017";

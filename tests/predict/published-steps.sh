@@ -58,3 +58,14 @@ for net in resnet50 ResNet-50 resnet_50; do
     ok orch --db $net.db predict --gpu H100 --net resnet50 --batch 64 --precision fp16 --json
     python3 -c 'import json, sys; p = json.loads(sys.argv[1])["predictions"][0]; sys.exit(not p["step_low_s"] <= 0.06 <= min(p["step_high_s"], 1.1 * p["step_s"]))' "$out" || _fail $net
 done
+# faster units take no longer, whatever each precision's measurements are of
+for asked in 'A10 vgg16 64' 'L4 vgg16 64' 'H100 resnet50 4' 'RTX-5090 gpt2 16'; do
+    set -- $asked
+    last=inf
+    for precision in fp64 fp32-ieee tf32 fp16; do
+        ok orch predict --gpu "$1" --net "$2" --batch "$3" --precision $precision --json
+        step=$(json predictions.0.step_s)
+        python3 -c "import sys; sys.exit(not $step <= 1.0001 * float('$last'))" || _fail "$asked: $step s in $precision, $last s in a slower one"
+        last=$step
+    done
+done

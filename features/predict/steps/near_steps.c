@@ -214,8 +214,11 @@ static void krige(const struct orch_near_step *question, const GArray *measured,
     for (size_t i = 0; i < n; i++) {
         out->used[i].weight = weights[i];
         out->log_ratio += weights[i] * out->used[i].log_ratio;
-        out->has_precision |= step_at(measured, chosen[i].at)->precision == question->precision &&
-                              chosen[i].nearness >= MIN(out->nearness, ORCH_NEAR_CHIP);
+        const struct orch_near_step *step = step_at(measured, chosen[i].at);
+        bool is_same = question->precision == ORCH_BF16
+                           ? step->precision == ORCH_BF16
+                           : units(step->precision) == units(question->precision);
+        out->has_precision |= is_same && chosen[i].nearness >= MIN(out->nearness, ORCH_NEAR_CHIP);
         variance -= weights[i] * chosen[i].share;
     }
     out->half = ORCH_NORMAL_90 * sqrt(variance);
