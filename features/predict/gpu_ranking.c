@@ -27,11 +27,13 @@ double orch_ranked_gpu_s(const struct orch_ranked_gpu *r)
     return isnan(r->a.total_s.mid) ? r->a.step.total_s.mid : r->a.total_s.mid;
 }
 
-/* Orders by time and cost; those whose interval is a guess come after all others. */
+/* Orders those that fit, of these those whose interval is no guess, then by time and cost. */
 static gint by_time(gconstpointer a, gconstpointer b)
 {
     const struct orch_ranked_gpu *p = *(const struct orch_ranked_gpu *const *)a,
                                  *o = *(const struct orch_ranked_gpu *const *)b;
+    if (p->a.step.fits != o->a.step.fits)
+        return p->a.step.fits ? -1 : 1;
     if (p->is_guess != o->is_guess)
         return p->is_guess ? 1 : -1;
     double x = orch_ranked_gpu_s(p), y = orch_ranked_gpu_s(o);
@@ -198,7 +200,11 @@ char *orch_gpu_ranking_why_empty(const struct orch_time_question *q,
     if (!q->images)
         return g_strdup("no cost is known without a data set: add --dataset NAME");
     if (!has_price)
-        return g_strdup("no price is known there: leave out --cloud and --spot");
+        return g_strdup_printf("no price is known%s: %s", q->cloud || q->spot ? " there" : "",
+                               q->cloud && q->spot ? "leave out --cloud and --spot"
+                               : q->cloud          ? "leave out --cloud"
+                               : q->spot           ? "leave out --spot"
+                                                   : "add --price");
     return raise_limits(q, all);
 }
 

@@ -205,7 +205,7 @@ static void print_table(struct orch_cli *cli, const struct predict_options *o,
         return;
     printf("* no GPU that fits is both faster and cheaper. Tiers, most reliable first: measured, "
            "fitted, same-step, same-chip, same-network, transferred, prior ('orch help predict'). "
-           "GPUs without a similar measurement come last.\n");
+           "GPUs without a similar measurement come last, then those that it does not fit.\n");
     print_choice(q, ranking);
     orch_cli_time_assumptions_print(q);
     if (o->pareto)

@@ -48,5 +48,17 @@ ok orch predict --gpu H100 --net gpt2 --parallel fsdp=16 --precision bf16
 has 'all workers in one node (usually at most 8)'
 ok orch predict --gpu H100 --net gpt2 --parallel fsdp=8 --precision bf16
 has_not 'usually at most 8'
+# GPUs that fit stand before those that do not, also where nothing like them was measured; a hint names only options that were given
+ok orch predict --gpu MI300X,RTX-3050 --net llama-3-8b --tokens 2048 --batch 4 --precision bf16
+same "$(printf '%s\n' "$out" | sed -n '2s/ .*//p')" MI300X
+while IFS='|' read -r options hint; do
+    ok orch predict --gpu V100S,RTX-3050 --net resnet50 --dataset 10000 --batch 8 $options
+    has "$hint"
+done <<'N'
+|no price is known: add --price
+--cloud aws|no price is known there: leave out --cloud
+--spot|no price is known there: leave out --spot
+--cloud aws --spot|no price is known there: leave out --cloud and --spot
+N
 ok orch predict --gpu MI300X --net llama-3-8b --batch 1 --precision bf16 --tokens 2048
 has "matrix products in bf16 on AMD's GPUs; attention in one kernel in bf16 on AMD's GPUs"
