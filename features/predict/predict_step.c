@@ -143,6 +143,18 @@ static void print_cheaper(const struct orch_step_answer *a)
                    rate->low_usd, rate->low_from, usd);
 }
 
+/* The errors of one GPU and of the exchange make the interval together. */
+static bool has_exchange(const struct orch_step_answer *a)
+{
+    return a->workers > 1 && a->tier != ORCH_TIER_MEASURED && !a->is_whole;
+}
+
+/* What `prior.error_90` is the error of. */
+static const char *error_title(const struct orch_step_answer *a)
+{
+    return has_exchange(a) ? "one GPU " : "interval";
+}
+
 static void print_prior(const struct orch_step_answer *a)
 {
     const struct orch_prior *p = &a->prior;
@@ -157,7 +169,7 @@ static void print_prior(const struct orch_step_answer *a)
                        "  source    %s",
                        from->rows, from->nets, archs, p->is_borrowed ? ": none on " : "",
                        p->is_borrowed ? a->c->gpu->arch : "", from->source);
-    orch_cli_print("  interval  within a factor of %.2f: %s", exp(p->error_90),
+    orch_cli_print("  %s  within a factor of %.2f: %s", error_title(a), exp(p->error_90),
                    p->is_borrowed || !from->rows
                        ? "a guess"
                        : "the error of networks that were left out of the fit");
@@ -169,8 +181,8 @@ static void print_kernels(const struct orch_step_answer *a)
     orch_cli_print("tier transferred: the sum of the network's kernels, from the GPU's data sheet\n"
                    "  source    %s\n"
                    "  sustained %.3g TFLOP/s of matrix products, from its units and its power\n"
-                   "  interval  within a factor of %.2f%s",
-                   orch_kernel_model_source(), k->gpu.sustained_flops / 1e12,
+                   "  %s  within a factor of %.2f%s",
+                   orch_kernel_model_source(), k->gpu.sustained_flops / 1e12, error_title(a),
                    exp(orch_prior_error_90(&a->prior, &a->step.own)),
                    !k->gpu.was_measured
                        ? ": wider, because products at this precision were not measured"
@@ -180,22 +192,23 @@ static void print_kernels(const struct orch_step_answer *a)
 }
 
 /* The interval by the shape of the question. */
-static void print_error(const struct orch_prior *p, bool is_sequence)
+static void print_error(const struct orch_step_answer *a)
 {
     static const char *const whose[] = {[ORCH_ASKED_KNOWN] = "",
                                         [ORCH_ASKED_NETWORK] = "; this family was not measured",
                                         [ORCH_ASKED_CHIP] = "; this chip was not measured",
                                         [ORCH_ASKED_ARCH] = "; this architecture was not measured"};
-    const struct orch_transfer_error *e = &p->error;
-    if (is_sequence)
-        orch_cli_print("  interval  within a factor of %.2f: the widest, because none of its "
+    const struct orch_transfer_error *e = &a->prior.error;
+    if (orch_net_is_sequence(a->q->net))
+        orch_cli_print("  %s  within a factor of %.2f: the widest, because none of its "
                        "networks was a transformer",
-                       exp(p->error_90));
+                       error_title(a), exp(a->prior.error_90));
     else
-        orch_cli_print("  interval  within a factor of %.2f, in %.0f %% of cases when %s were left "
+        orch_cli_print("  %s  within a factor of %.2f, in %.0f %% of cases when %s were left "
                        "out of the fit%s%s",
-                       exp(p->error_90), 100 * e->covered, orch_transfer_error_left_out(e->asked),
-                       whose[e->asked], e->family > 0 ? ", nor any network of this family" : "");
+                       error_title(a), exp(a->prior.error_90), 100 * e->covered,
+                       orch_transfer_error_left_out(e->asked), whose[e->asked],
+                       e->family > 0 ? ", nor any network of this family" : "");
 }
 
 /* The newest software of the published steps that the model was fitted to: all but milabench's. */
@@ -213,10 +226,9 @@ static void print_newest(void)
         orch_cli_print("  newest    %s, %s", newest->software, newest->date);
 }
 
-static void print_transferred(const struct orch_step_answer *a, bool is_sequence)
+static void print_transferred(const struct orch_step_answer *a)
 {
-    const struct orch_prior *p = &a->prior;
-    if (p->is_by_kernels) {
+    if (a->prior.is_by_kernels) {
         print_kernels(a);
         return;
     }
@@ -225,7 +237,7 @@ static void print_transferred(const struct orch_step_answer *a, bool is_sequence
         "  source    %s",
         orch_transfer_source());
     print_newest();
-    print_error(p, is_sequence);
+    print_error(a);
 }
 
 /* What is known of the error of steps of several GPUs. */
@@ -234,18 +246,21 @@ static void print_workers(const struct orch_step_answer *a)
     const struct orch_time_question *q = a->q;
     double error = q->is_parallel ? orch_parallel_error_90(&q->parallel, a->step.is_guess)
                                   : orch_prior_several_error();
-    if (a->step.is_guess) {
-        orch_cli_print("  workers   the exchange is computed from the links' data sheets; the "
-                       "factor of %.2f is a "
-                       "guess, because no such step was measured",
-                       exp(error));
-        return;
-    }
     const char *steps = q->is_parallel ? orch_parallel_measured(&q->parallel)
                                        : orch_parallel_measured(&(struct orch_parallel){.dp = 2});
-    orch_cli_print("  workers   the exchange is computed from the links' data sheets; 90 %% of %s "
-                   "lay within a factor of %.2f",
-                   steps, exp(error));
+    if (a->step.is_guess)
+        orch_cli_print("  workers   the exchange is computed from the links' data sheets; the "
+                       "factor of %.2f is a guess, because no such step was measured",
+                       exp(error));
+    else
+        orch_cli_print("  workers   the exchange is computed from the links' data sheets; 90 %% of "
+                       "%s lay within a factor of %.2f",
+                       steps, exp(error));
+    const struct orch_interval step = a->step.total_s;
+    g_autofree char *span = orch_cli_span_format(step);
+    orch_cli_print("  interval  %s a step: within a factor of %.2f below the forecast (all of the "
+                   "exchange overlaps) and %.2f above it (none does)",
+                   span, step.mid / step.low, step.high / step.mid);
 }
 
 /* What one short run costs, and how it narrows the interval. */
@@ -273,8 +288,8 @@ static void print_near(const struct orch_step_answer *a)
         [ORCH_TIER_SAME_STEP] = "this network was measured on this chip",
         [ORCH_TIER_SAME_CHIP] = "this chip was measured, in other settings",
         [ORCH_TIER_SAME_NETWORK] = "this network was measured on other chips"};
-    orch_cli_print("tier %s: %s\n  from      %s\n  interval  within a factor of %.2f%s",
-                   orch_tier_name(a->tier), titles[a->tier], a->why,
+    orch_cli_print("tier %s: %s\n  from      %s\n  %s  within a factor of %.2f%s",
+                   orch_tier_name(a->tier), titles[a->tier], a->why, error_title(a),
                    exp(orch_prior_error_90(&a->prior, &a->step.own)),
                    a->no_basis ? "" : ", in 90 % of cases");
 }
@@ -292,7 +307,7 @@ static void print_basis(const struct orch_step_answer *a)
     if (a->tier == ORCH_TIER_PRIOR)
         print_prior(a);
     else if (a->tier == ORCH_TIER_TRANSFERRED)
-        print_transferred(a, orch_net_is_sequence(a->q->net));
+        print_transferred(a);
     else if (a->near.count)
         print_near(a);
     else
@@ -308,7 +323,7 @@ static void print_tier(const struct orch_step_answer *a)
     if (a->no_basis)
         orch_cli_print("  no basis  the interval is a guess, because no measured step covers: %s",
                        a->no_basis);
-    if (a->workers > 1 && !is_measured && !a->is_whole)
+    if (has_exchange(a))
         print_workers(a);
     if (a->extrapolates)
         printf("  warning   extrapolation beyond the training rows: measure a similar setting\n");

@@ -12,6 +12,26 @@ ok orch predict --gpu H100 --net resnet50 --workers 4,8 --per-node 4 --network e
 has 'ethernet25, 25 Gbit/s a node between nodes of 4 GPUs, nvlink4 within a node; hierarchical all-reduce during the backward pass'
 ok orch predict --gpu H100 --net resnet50 --workers 4 --scheme tree
 has 'all workers in one node; tree all-reduce'
+# the interval that is said is that of the answer
+while read -r options; do
+    ok orch predict $options --json
+    answer=$out
+    ok orch predict $options
+    python3 - "$answer" "$out" <<'E' || _fail "the interval of $options"
+import json, re, sys
+p = json.loads(sys.argv[1])["predictions"][0]
+text = re.sub(r"\s+", " ", sys.argv[2])
+found = re.findall(r" interval .{0,60}: within a factor of ([\d.]+) below .{0,50} and ([\d.]+) above", text)
+assert found == [("%.2f" % (p["step_s"] / p["step_low_s"]), "%.2f" % (p["step_high_s"] / p["step_s"]))], (found, p)
+E
+done <<'N'
+--gpu 8xH100 --net llama-3-8b --tokens 2048 --batch 1 --parallel fsdp=8 --precision bf16
+--gpu H100 --net llama-3-8b --tokens 2048 --batch 8 --parallel fsdp=4,tp=2 --precision bf16
+--gpu H100 --net llama-3-8b --tokens 2048 --batch 1 --parallel fsdp=64 --precision bf16 --network infiniband-ndr --per-node 8
+--gpu 2xH100 --net bert-base
+--gpu 2xRTX-4090 --net resnet50
+--gpu 2xH100 --net resnet50 --model prior
+N
 # a batch that does not fit cannot be measured
 ok orch predict --gpu T4 --net resnet50 --batch 2048
 has "narrower  measured steps of a batch that fits would narrow the interval ('orch run')"
