@@ -5,9 +5,8 @@
 
 #include <math.h>
 
-#define NODE_USUAL 8  /* devices of a node, in which those lie that split layers */
-#define MICRO_MOST 64 /* parts of a batch */
-#define EQUAL_TIMES 0.02
+#define NODE_USUAL 8      /* devices of a node, in which those lie that split layers */
+#define MICRO_MOST 64     /* parts of a batch */
 #define MICRO_FOR_STAGE 4 /* as a pipeline has them (steps/parallel.h) */
 
 struct search {
@@ -16,7 +15,8 @@ struct search {
     const struct orch_candidate *c;
     int64_t devices, samples; /* of a step */
     GArray *choices;
-    GError *why; /* why the first impossible way is so */
+    GPtrArray *shares; /* which ways have in common */
+    GError *why;       /* why the first impossible way is so */
 };
 
 /* One way; false where it is impossible. */
@@ -27,6 +27,7 @@ static bool estimate(struct search *s, const struct orch_parallel *p,
     struct orch_step_answer a = {0};
     own.is_parallel = true;
     own.parallel = *p;
+    own.parallel.shares = s->shares;
     own.strong = false;
     int64_t batch = s->samples / orch_parallel_replicas(p);
     GError *why = NULL;
@@ -99,22 +100,15 @@ static void try_all(struct search *s)
         }
 }
 
-/* How much there is to set up: plain replicas least. */
-static int kinds_of(const struct orch_parallel *p)
-{
-    return (p->fsdp > 1) + (p->ep > 1) + (p->tp > 1) + (p->pp > 1);
-}
-
-/* Times within 2 % count as equal: then the simpler way is first. */
+/* Those that fit first; the fastest of these; of equals that which needs less memory. */
 static int by_time(gconstpointer a, gconstpointer b)
 {
     const struct orch_parallel_choice *x = a, *y = b;
-    double slower = floor(log(x->step_s) / EQUAL_TIMES) - floor(log(y->step_s) / EQUAL_TIMES);
     if (x->fits != y->fits)
         return x->fits ? -1 : 1;
-    if (slower != 0)
-        return slower > 0 ? 1 : -1;
-    return kinds_of(&x->parallel) - kinds_of(&y->parallel);
+    if (x->step_s < y->step_s || x->step_s > y->step_s)
+        return x->step_s < y->step_s ? -1 : 1;
+    return x->memory_bytes < y->memory_bytes ? -1 : x->memory_bytes > y->memory_bytes;
 }
 
 /* Keeps, of those that fit, or of all where none does, each that needs less memory than all faster
@@ -144,7 +138,8 @@ bool orch_parallel_best(const struct orch_time_question *q, struct orch_step_tie
                        .c = c,
                        .devices = devices,
                        .samples = devices * batch,
-                       .choices = g_array_new(false, false, sizeof(struct orch_parallel_choice))};
+                       .choices = g_array_new(false, false, sizeof(struct orch_parallel_choice)),
+                       .shares = orch_parallel_shares_new()};
     try_all(&s);
     g_array_sort(s.choices, by_time);
     bool ok = s.choices->len > 0;
@@ -154,6 +149,7 @@ bool orch_parallel_best(const struct orch_time_question *q, struct orch_step_tie
         g_propagate_error(error, g_steal_pointer(&s.why));
     g_clear_error(&s.why);
     g_array_unref(s.choices);
+    g_ptr_array_unref(s.shares);
     return ok;
 }
 

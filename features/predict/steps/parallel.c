@@ -177,33 +177,43 @@ static bool longest_stage(const struct orch_net *net, const struct orch_roofline
 /* ---- a step ------------------------------------------------------------------------------------
  */
 
-/* What one device computes and holds. */
+/* What one device computes and holds. `micro`, flags of `work` and what a stage has are of a way,
+ * all else follows from the network and the first four. */
 struct share {
+    int64_t tp, ep, batch;            /* batch: a micro-batch */
+    double shift;                     /* of the model of the device */
     struct orch_net *split, *experts; /* its part of layers, and of experts; NULL: of none */
     const struct orch_net *net;
     struct orch_net_cost *costs;
     struct orch_roofline_layer *layers;
-    struct orch_roofline_work work; /* of a micro-batch */
-    struct orch_roofline_step own;  /* the same */
+    struct orch_roofline_work work;        /* of a micro-batch */
+    struct orch_roofline_step own;         /* the same */
+    struct orch_memory_parts memory[2][2]; /* without and with work.autocasts, .has_buckets */
     double stage_share, summed_values, cut_values, sent_values;
     double dense_params, expert_params; /* of `net` */
     double chosen;                      /* experts of a token */
     int64_t micro;
 };
 
-static bool open_share(const struct orch_net *net, const struct orch_prior *prior,
-                       const struct orch_roofline_work *work, const struct orch_parallel *p,
-                       struct share *s, GError **error)
+static void free_share(gpointer data)
 {
-    s->micro = orch_parallel_micro_batches(p, work->batch);
-    if (work->batch % s->micro) {
-        orch_error_set(error, ORCH_ERROR_USAGE,
-                       "choose a --batch that is a multiple of the micro-batches",
-                       "a batch of %" G_GINT64_FORMAT " cannot be divided into %" G_GINT64_FORMAT
-                       " equal micro-batches",
-                       work->batch, s->micro);
-        return false;
-    }
+    struct share *s = data;
+    orch_net_free(s->split);
+    orch_net_free(s->experts);
+    g_free(s->costs);
+    g_free(s->layers);
+    g_free(s);
+}
+
+GPtrArray *orch_parallel_shares_new(void)
+{
+    return g_ptr_array_new_with_free_func(free_share);
+}
+
+/* Fills a share of which the first four and `work` are set. */
+static bool fill(const struct orch_net *net, const struct orch_prior *prior,
+                 const struct orch_parallel *p, struct share *s, GError **error)
+{
     s->split = p->tp > 1 ? orch_net_split_tensors(net, p->tp, &s->summed_values, error) : NULL;
     s->net = s->split ? s->split : net;
     if (p->tp > 1 && !s->split)
@@ -220,18 +230,41 @@ static bool open_share(const struct orch_net *net, const struct orch_prior *prio
     }
     s->costs = orch_net_costs(s->net);
     s->layers = g_new0(struct orch_roofline_layer, s->net->nodes->len);
-    s->work = *work;
-    s->work.batch = work->batch / s->micro;
-    return orch_prior_own_step(s->net, s->costs, prior, &s->work, s->layers, &s->own, error) &&
-           longest_stage(s->net, s->layers, p->pp, &s->stage_share, &s->cut_values, error);
+    return orch_prior_own_step(s->net, s->costs, prior, &s->work, s->layers, &s->own, error);
 }
 
-static void close_share(struct share *s)
+/* Finds the device's share among `shares`, or adds it. */
+static struct share *open_share(const struct orch_net *net, const struct orch_prior *prior,
+                                const struct orch_roofline_work *work,
+                                const struct orch_parallel *p, GPtrArray *shares, GError **error)
 {
-    orch_net_free(s->split);
-    orch_net_free(s->experts);
-    g_free(s->costs);
-    g_free(s->layers);
+    int64_t micro = orch_parallel_micro_batches(p, work->batch);
+    struct share key = {p->tp, MAX(1, p->ep), work->batch / micro, prior->shift, .work = *work};
+    struct share *s = NULL;
+    if (work->batch % micro) {
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "choose a --batch that is a multiple of the micro-batches",
+                       "a batch of %" G_GINT64_FORMAT " cannot be divided into %" G_GINT64_FORMAT
+                       " equal micro-batches",
+                       work->batch, micro);
+        return NULL;
+    }
+    key.work.batch = key.batch;
+    for (guint i = 0; i < shares->len && !s; i++)
+        if (memcmp(shares->pdata[i], &key, offsetof(struct share, split)) == 0)
+            s = shares->pdata[i];
+    if (!s) {
+        s = g_memdup2(&key, sizeof key);
+        if (!fill(net, prior, p, s, error)) {
+            free_share(s);
+            return NULL;
+        }
+        g_ptr_array_add(shares, s);
+    }
+    s->micro = micro;
+    s->work = key.work;
+    return longest_stage(s->net, s->layers, p->pp, &s->stage_share, &s->cut_values, error) ? s
+                                                                                           : NULL;
 }
 
 /* Sends tokens to experts and back: `bytes` of all copies of a device's part of the tokens. To
@@ -335,9 +368,12 @@ static double gathered_bytes(const struct share *s)
 }
 
 /* Memory of a device: of a pipeline's stage, of a shard. */
-static struct orch_memory_parts memory_of(const struct share *s, const struct orch_parallel *p)
+static struct orch_memory_parts memory_of(struct share *s, const struct orch_parallel *p)
 {
-    struct orch_memory_parts m = orch_roofline_memory_parts(s->net, s->costs, &s->work);
+    struct orch_memory_parts *kept = &s->memory[s->work.autocasts][s->work.has_buckets];
+    if (!(kept->held > 0))
+        *kept = orch_roofline_memory_parts(s->net, s->costs, &s->work);
+    struct orch_memory_parts m = *kept;
     double parts = (double)(p->fsdp * p->pp), ways = (double)MAX(1, p->ep);
     if (p->fsdp > 1) /* of an expert only those that have it hold a shard */
         parts /= (s->dense_params + s->expert_params * ways) /
@@ -356,7 +392,7 @@ static struct orch_memory_parts memory_of(const struct share *s, const struct or
 }
 
 /* `room`: of a device; 0: not known. */
-static void set_memory(const struct share *s, const struct orch_parallel *p, double room,
+static void set_memory(struct share *s, const struct orch_parallel *p, double room,
                        struct orch_prior_step *out)
 {
     double usual = p->pp > 1 ? MICRO_FOR_STAGE * (double)p->pp : 1;
@@ -372,30 +408,31 @@ bool orch_parallel_predict(const struct orch_net *net, const struct orch_prior *
                            const struct orch_parallel_links *links, struct orch_prior_step *out,
                            GError **error)
 {
-    struct share s = {0};
+    g_autoptr(GPtrArray) shares =
+        p->shares ? g_ptr_array_ref(p->shares) : orch_parallel_shares_new();
     *out = (struct orch_prior_step){0};
-    bool ok =
-        orch_exchange_check(&links->replicas, error) && open_share(net, prior, work, p, &s, error);
-    if (ok) {
-        double stages = (double)p->pp, slots = (double)s.micro + stages - 1, waits, shards, sums;
-        waits = waits_s(&s, p, links) * slots;
-        double exposed = shards_s(&s, p, links, &shards) + gradients_s(&s, p, links, &sums);
-        out->is_guess = p->fsdp > 1 && !shards_were_measured(p, prior, work, links);
-        double factor =
-            exp(MAX(orch_prior_error_90(prior, &s.own), orch_parallel_error_90(p, out->is_guess)));
-        out->own = s.own;
-        out->own.update_s = s.own.update_s / (double)(p->fsdp * p->pp);
-        out->own.forward_s *= slots * s.stage_share;
-        out->own.backward_s *= slots * s.stage_share;
-        out->own.total_s = out->own.forward_s + out->own.backward_s + out->own.update_s;
-        out->exchange_s = waits + shards + sums;
-        out->exposed_s = waits + exposed;
-        out->total_s.mid = out->own.total_s + out->exposed_s;
-        out->total_s.low = (out->own.total_s + waits) / factor; /* nothing overlaps waits */
-        out->total_s.high = (out->own.total_s + MAX(out->exchange_s, out->exposed_s)) * factor;
-        out->images_per_s = (double)(work->batch * orch_parallel_replicas(p)) / out->total_s.mid;
-        set_memory(&s, p, prior->device.memory_bytes, out);
-    }
-    close_share(&s);
-    return ok;
+    struct share *s = orch_exchange_check(&links->replicas, error)
+                          ? open_share(net, prior, work, p, shares, error)
+                          : NULL;
+    if (!s)
+        return false;
+    double stages = (double)p->pp, slots = (double)s->micro + stages - 1, shards, sums;
+    double waits = waits_s(s, p, links) * slots;
+    double exposed = shards_s(s, p, links, &shards) + gradients_s(s, p, links, &sums);
+    out->is_guess = p->fsdp > 1 && !shards_were_measured(p, prior, work, links);
+    double factor =
+        exp(MAX(orch_prior_error_90(prior, &s->own), orch_parallel_error_90(p, out->is_guess)));
+    out->own = s->own;
+    out->own.update_s = s->own.update_s / (double)(p->fsdp * p->pp);
+    out->own.forward_s *= slots * s->stage_share;
+    out->own.backward_s *= slots * s->stage_share;
+    out->own.total_s = out->own.forward_s + out->own.backward_s + out->own.update_s;
+    out->exchange_s = waits + shards + sums;
+    out->exposed_s = waits + exposed;
+    out->total_s.mid = out->own.total_s + out->exposed_s;
+    out->total_s.low = (out->own.total_s + waits) / factor; /* nothing overlaps waits */
+    out->total_s.high = (out->own.total_s + MAX(out->exchange_s, out->exposed_s)) * factor;
+    out->images_per_s = (double)(work->batch * orch_parallel_replicas(p)) / out->total_s.mid;
+    set_memory(s, p, prior->device.memory_bytes, out);
+    return true;
 }

@@ -24,7 +24,12 @@ struct orch_parallel {
     int64_t dp, fsdp, tp, pp; /* at least 1 */
     int64_t ep;               /* of the replicas, which it divides; 0 and 1: each has all experts */
     int64_t micro_batches;    /* 0: as above */
+    GPtrArray *shares; /* kept among ways on one device (orch_parallel_shares_new); NULL: none */
 };
+
+/** Parts of the network that several ways have in common, kept by orch_parallel_predict. The caller
+ * unrefs, before the network is freed. */
+GPtrArray *orch_parallel_shares_new(void);
 
 /** Parses "dp=4,tp=2", "fsdp=8", "pp=4,micro=16". Fails with ORCH_ERROR_USAGE. */
 bool orch_parallel_parse(const char *text, struct orch_parallel *out, GError **error);
