@@ -153,8 +153,9 @@ const struct orch_command ORCH_COMMAND_GPU_LS = {
 
 static int run_links(struct orch_cli *cli, const void *options, GError **error)
 {
-    static const char *const headers[] = {"link",        "also called", ">Gbit/s", ">GB/s",
-                                          ">latency us", "per",         "source",  NULL};
+    static const char *const headers[] = {
+        "link", "also called",     ">Gbit/s",       ">GB/s",  ">latency us",
+        "per",  ">GPUs in a node", "between nodes", "source", NULL};
     (void)options;
     struct orch_hardware *hardware = orch_hardware_load(error);
     if (!hardware)
@@ -168,6 +169,8 @@ static int run_links(struct orch_cli *cli, const void *options, GError **error)
         add_number(table, link->gbit_s / 8);
         add_number(table, link->latency_us);
         orch_table_add(table, link->is_of_gpu ? "GPU" : "node", NULL);
+        add_number(table, link->gpus);
+        orch_table_add(table, link->between && *link->between ? link->between : "-", NULL);
         orch_table_add(table, link->source, NULL);
     }
     orch_cli_table_print(cli, table, "links");

@@ -40,6 +40,21 @@ static void refuse_format(enum orch_number_format format, const struct orch_cand
                    c->gpu->name, c->precision_name);
 }
 
+/* GPUs that split layers fit into a node, and the network between usual nodes is known. */
+static bool check_nodes(const struct orch_time_question *q, const struct orch_gpu_spec *gpu,
+                        GError **error)
+{
+    const struct orch_time_nodes nodes =
+        orch_time_question_nodes(q, gpu, orch_time_question_most(q));
+    if (nodes.link && nodes.gpus % MAX(1, q->parallel.tp) == 0)
+        return true;
+    orch_error_set(error, ORCH_ERROR_USAGE, "add --network and --per-node ('orch gpu links')",
+                   nodes.link ? "%s is usually in nodes of %d GPUs, which cannot split layers so"
+                              : "%s has no known network between groups of %d",
+                   gpu->name, nodes.within->gpus);
+    return false;
+}
+
 bool orch_candidate_choose(const struct orch_time_question *q, struct orch_step_tiers *tiers,
                            const struct orch_gpu_spec *gpu, struct orch_candidate *out,
                            GError **error)
@@ -63,6 +78,8 @@ bool orch_candidate_choose(const struct orch_time_question *q, struct orch_step_
     out->rate = orch_rate_of(q->hardware, gpu->name, q->cloud, q->spot, q->price);
     bool may_transfer = !q->ppp_is_measured && isnan(q->ppp_comp) && q->model != ORCH_TIME_PRIOR;
     bool has_units = format == ORCH_FORMAT_16 || orch_number_format_peak(gpu, format) > 0;
+    if (!check_nodes(q, gpu, error))
+        return false;
     if (!has_units)
         refuse_format(format, out, error);
     if (!has_units || !orch_prior_for(gpu, out->precision, q->net,

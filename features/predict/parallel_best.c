@@ -5,7 +5,6 @@
 
 #include <math.h>
 
-#define NODE_USUAL 8      /* devices of a node, in which those lie that split layers */
 #define MICRO_MOST 64     /* parts of a batch */
 #define MICRO_FOR_STAGE 4 /* as a pipeline has them (steps/parallel.h) */
 
@@ -85,7 +84,7 @@ static void try_experts(struct search *s, struct orch_parallel p)
 
 static void try_all(struct search *s)
 {
-    int64_t node = s->q->per_node ? s->q->per_node : NODE_USUAL;
+    int64_t node = s->q->per_node ? s->q->per_node : orch_link_within(s->c->gpu)->gpus;
     for (int64_t tp = 1; tp <= MIN(node, s->devices); tp++)
         for (int64_t pp = 1; s->devices % tp == 0 && pp <= s->devices / tp; pp++) {
             int64_t replicas = s->devices / tp / pp;

@@ -239,6 +239,11 @@ int orch_cli_predict_rank(struct orch_cli *cli, const struct predict_options *o,
     bool ok = ranking && (!o->pareto || draw(o->pareto, q, ranking->list, error));
     if (ok) {
         orch_time_question_assume(q, "workers", "--workers", "%d", (int)q->workers[0]);
+        if (q->workers[0] > 1)
+            orch_time_question_assume(q, "link", "--network, --per-node", "%s",
+                                      q->link ? q->link->name
+                                              : "each GPU's usual, in a node and between nodes "
+                                                "('orch gpu links')");
         orch_time_question_assume(q, "input pipeline", NULL, "not a bottleneck");
         print_unranked(cli, ranking->unranked);
         if (cli->json)

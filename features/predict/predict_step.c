@@ -363,18 +363,15 @@ static void assume_price(struct orch_time_question *q, const struct orch_candida
 
 static void assume_link(struct orch_time_question *q, const struct orch_gpu_spec *gpu)
 {
-    const struct orch_link *within = orch_link_within(gpu), *link = q->link ? q->link : within;
-    int64_t most = 0;
-    for (int i = 0; i < q->worker_count; i++)
-        most = MAX(most, q->workers[i]);
-    bool has_nodes = q->per_node && q->per_node < most;
+    int64_t most = orch_time_question_most(q);
+    const struct orch_time_nodes nodes = orch_time_question_nodes(q, gpu, most);
+    const struct orch_link *link = nodes.link;
     g_autofree char *between =
-        has_nodes
-            ? g_strdup_printf(" a %s between nodes of %d GPUs, %s within a node",
-                              link->is_of_gpu ? "GPU" : "node", (int)q->per_node, within->name)
-        : q->link  ? g_strdup("")
-        : most > 8 ? g_strdup(", all workers in one node (usually at most 8)")
-                   : g_strdup(", all workers in one node");
+        nodes.gpus < most
+            ? g_strdup_printf(" a %s between nodes of %d GPUs%s, %s within a node",
+                              link->is_of_gpu ? "GPU" : "node", (int)nodes.gpus,
+                              nodes.is_assumed ? " (usual for this GPU)" : "", nodes.within->name)
+            : g_strdup(link == nodes.within ? ", all workers in one node" : "");
     g_autofree char *scheme =
         q->is_parallel ? g_strdup("")
                        : g_strdup_printf("; %s all-reduce during the backward pass",
@@ -382,6 +379,9 @@ static void assume_link(struct orch_time_question *q, const struct orch_gpu_spec
                                              orch_time_question_exchange(q, gpu, most).scheme));
     orch_time_question_assume(q, "link", "--network, --per-node", "%s, %.4g Gbit/s%s%s", link->name,
                               link->gbit_s, between, scheme);
+    if (nodes.is_assumed) /* what matters most stands first */
+        g_ptr_array_insert(q->assumptions, 0,
+                           g_ptr_array_steal_index(q->assumptions, q->assumptions->len - 1));
 }
 
 static void assume_device(struct orch_time_question *q, const struct orch_candidate *c)

@@ -108,13 +108,12 @@ static bool read_optimizer(struct orch_time_question *q, const char *text, GErro
 
 static bool read_scaling(struct orch_time_question *q, const char *text, GError **error)
 {
-    q->strong = text && strcmp(text, "strong") == 0;
-    if (!text || q->strong || strcmp(text, "weak") == 0)
-        return true;
-    orch_error_set(error, ORCH_ERROR_USAGE,
-                   "use weak (each worker keeps the batch) or strong (the workers share it)",
-                   "option '--scaling': unknown value '%s'", text);
-    return false;
+    static const char *const kinds[] = {"weak", "strong", NULL};
+    static const char HINT[] =
+        "use weak (each worker keeps the batch) or strong (the workers share it)";
+    int kind = text ? read_word("scaling", text, kinds, HINT, error) : 0;
+    q->strong = kind == 1;
+    return kind >= 0;
 }
 
 static bool read_scheme(struct orch_time_question *q, const char *text, GError **error)
@@ -632,9 +631,7 @@ static bool read_numbers(const struct time_options *o, struct orch_time_question
 /* The link within a node says nothing of that between nodes. */
 static bool check_nodes(const struct orch_time_question *q, GError **error)
 {
-    int64_t most = 0;
-    for (int i = 0; i < q->worker_count; i++)
-        most = MAX(most, q->workers[i]);
+    int64_t most = orch_time_question_most(q);
     if (!q->per_node || most <= q->per_node || q->link)
         return true;
     orch_error_set(error, ORCH_ERROR_USAGE,

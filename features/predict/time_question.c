@@ -47,28 +47,15 @@ json_t *orch_time_question_assumptions_json(const struct orch_time_question *q)
 /* ---- the work ----------------------------------------------------------------------------------
  */
 
+#define CIFAR_EPOCHS "He et al. 2015, 64,000 steps of 128"
 const struct orch_usual_data ORCH_USUAL_DATA[] = {
-    {.name = "imagenet",
-     .images = 1281167,
-     .classes = 1000,
-     .epochs = 90,
-     .epochs_of = "He et al. 2015"},
-    {.name = "cifar10",
-     .images = 50000,
-     .input = "3x32x32",
-     .classes = 10,
-     .epochs = 164,
-     .epochs_of = "He et al. 2015, 64,000 steps of 128"},
-    {.name = "cifar100",
-     .images = 50000,
-     .input = "3x32x32",
-     .classes = 100,
-     .epochs = 164,
-     .epochs_of = "He et al. 2015, 64,000 steps of 128"},
-    {.name = "fashion-mnist", .images = 60000, .input = "1x28x28", .classes = 10},
-    {.name = "mnist", .images = 60000, .input = "1x28x28", .classes = 10},
-    {.name = "svhn", .images = 73257, .input = "3x32x32", .classes = 10},
-    {.name = NULL},
+    {"imagenet", 1281167, NULL, 1000, 90, "He et al. 2015"},
+    {"cifar10", 50000, "3x32x32", 10, 164, CIFAR_EPOCHS},
+    {"cifar100", 50000, "3x32x32", 100, 164, CIFAR_EPOCHS},
+    {"fashion-mnist", 60000, "1x28x28", 10, 0, NULL},
+    {"mnist", 60000, "1x28x28", 10, 0, NULL},
+    {"svhn", 73257, "3x32x32", 10, 0, NULL},
+    {0},
 };
 
 const struct orch_usual_data *orch_usual_data_find(const char *name)
@@ -228,22 +215,48 @@ void orch_time_question_release(struct orch_time_question *q)
         g_ptr_array_unref(q->assumptions);
 }
 
+int64_t orch_time_question_most(const struct orch_time_question *q)
+{
+    int64_t most = 0;
+    for (int i = 0; i < q->worker_count; i++)
+        most = MAX(most, q->workers[i]);
+    return most;
+}
+
+struct orch_time_nodes orch_time_question_nodes(const struct orch_time_question *q,
+                                                const struct orch_gpu_spec *gpu, int64_t workers)
+{
+    const struct orch_link *within = orch_link_within(gpu);
+    bool is_one = q->per_node >= workers || !q->link; /* as far as it is said */
+    struct orch_time_nodes out = {.within = within,
+                                  .link = is_one ? within : q->link,
+                                  .gpus = q->per_node ? MIN(q->per_node, workers) : workers,
+                                  .is_assumed = !q->link && !q->per_node && workers > within->gpus};
+    if (!out.is_assumed)
+        return out;
+    out.link = orch_link_find(within->between);
+    out.gpus = within->gpus;
+    while (out.gpus > 1 && (workers % out.gpus || out.gpus % MAX(1, q->parallel.tp)))
+        out.gpus--;
+    return out;
+}
+
 struct orch_exchange orch_time_question_exchange(const struct orch_time_question *q,
                                                  const struct orch_gpu_spec *gpu, int64_t workers)
 {
-    const struct orch_link *link = q->link ? q->link : orch_link_within(gpu);
-    const struct orch_link *within = orch_link_within(gpu);
+    struct orch_time_nodes nodes = orch_time_question_nodes(q, gpu, workers);
+    const struct orch_link *within = nodes.within, *link = nodes.link ? nodes.link : within;
     double share = isnan(q->ppp_comm) ? 0.72 : q->ppp_comm;
     struct orch_exchange out = {.scheme = ORCH_EXCHANGE_RING,
                                 .workers = workers,
                                 .bandwidth = link->gbit_s / 8 * 1e9 * share,
                                 .latency_s = link->latency_us / 1e6,
-                                .node_workers = MIN(q->per_node ? q->per_node : workers, workers),
+                                .node_workers = nodes.gpus,
                                 .node_bandwidth = within->gbit_s / 8 * 1e9 * share,
                                 .node_latency_s = within->latency_us / 1e6};
     if (q->has_scheme)
         out.scheme = q->scheme;
-    else if (q->per_node && q->per_node < workers)
+    else if (nodes.gpus < workers)
         out.scheme = ORCH_EXCHANGE_HIERARCHICAL;
     if (out.scheme == ORCH_EXCHANGE_HIERARCHICAL && link->is_of_gpu)
         out.bandwidth *= (double)out.node_workers;

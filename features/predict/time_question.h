@@ -122,6 +122,19 @@ void orch_time_question_assume_stem(struct orch_time_question *question);
 /** The devices share the training so, with `batch` samples a replica. */
 void orch_time_question_set_parallel(struct orch_time_question *question,
                                      const struct orch_parallel *parallel, int64_t batch);
+/** The most workers that are asked for. */
+int64_t orch_time_question_most(const struct orch_time_question *question);
+/** How GPUs are linked. */
+struct orch_time_nodes {
+    const struct orch_link *within, *link; /* in a node; between nodes, or else as `within`, NULL:
+                                              unknown */
+    int64_t gpus;                          /* of a node, at most all workers */
+    bool is_assumed;                       /* more than a usual node has, and nothing is said */
+};
+/** Without --network and --per-node: the GPU's usual nodes, of so many GPUs that all are full and
+ * none is split that shares layers. */
+struct orch_time_nodes orch_time_question_nodes(const struct orch_time_question *question,
+                                                const struct orch_gpu_spec *gpu, int64_t workers);
 /** The exchange between workers on GPUs of this kind. */
 struct orch_exchange orch_time_question_exchange(const struct orch_time_question *question,
                                                  const struct orch_gpu_spec *gpu, int64_t workers);

@@ -19,22 +19,20 @@ static const struct orch_column COLUMNS[] = {
     {"gbit_s", ORCH_COLUMN_REAL, AT(gbit_s), ORCH_COLUMN_FULL, 1e-3, 1e6, NULL},
     {"latency_us", ORCH_COLUMN_REAL, AT(latency_us), ORCH_COLUMN_FULL, 1e-3, 1e6, NULL},
     {"per", ORCH_COLUMN_FLAG, AT(is_of_gpu), ORCH_COLUMN_FULL, 0, 0, PER},
+    {"gpus", ORCH_COLUMN_COUNT, AT(gpus), ORCH_COLUMN_SPARSE, 2, 1 << 16, NULL},
+    {"between", ORCH_COLUMN_TEXT, AT(between), ORCH_COLUMN_SPARSE, 0, 0, NULL},
     {"source", ORCH_COLUMN_TEXT, AT(source), ORCH_COLUMN_FULL, 0, 0, NULL},
     {0}};
 
 static struct orch_link *read_links(const struct orch_csv *csv, GError **error)
 {
-    if (!orch_columns_check(COLUMNS, csv, error))
+    g_autoptr(GPtrArray) rows = orch_columns_rows(COLUMNS, csv, sizeof(struct orch_link), error);
+    if (!rows)
         return NULL;
     GArray *links = g_array_new(TRUE, TRUE, sizeof(struct orch_link));
-    bool ok = true;
-    for (size_t row = 0; ok && row < orch_csv_rows(csv); row++) {
-        struct orch_link link = {0};
-        ok = orch_columns_read(COLUMNS, csv, row, &link, error);
-        if (ok)
-            g_array_append_val(links, link);
-    }
-    return (struct orch_link *)(void *)g_array_free(links, !ok);
+    for (guint i = 0; i < rows->len; i++)
+        g_array_append_vals(links, rows->pdata[i], 1);
+    return (struct orch_link *)(void *)g_array_free(links, FALSE);
 }
 
 const struct orch_link *orch_links(void)
@@ -75,7 +73,7 @@ const struct orch_link *orch_link_find(const char *name)
 const struct orch_link *orch_link_within(const struct orch_gpu_spec *spec)
 {
     static const struct {
-        const char *arch; /* how it begins; "": NVIDIA's */
+        const char *begins; /* the architecture, or the GPU's name; "": NVIDIA's */
         double least_gbs;
         const char *name;
     } LINKS[] = {{"CDNA", 1000, "infinity-fabric4"},
@@ -83,6 +81,7 @@ const struct orch_link *orch_link_within(const struct orch_gpu_spec *spec)
                  {"TPU v5e", 400, "ici-v5e"},
                  {"TPU v5p", 1200, "ici-v5p"},
                  {"TPU v6e", 800, "ici-v6e"},
+                 {"GB", 1800, "nvlink5-nvl72"},
                  {"", 1800, "nvlink5"},
                  {"", 900, "nvlink4"},
                  {"", 600, "nvlink3"},
@@ -90,7 +89,9 @@ const struct orch_link *orch_link_within(const struct orch_gpu_spec *spec)
                  {"", 160, "nvlink1"}};
     bool is_module = spec->unit == ORCH_GPU_MODULE; /* bridges connect only pairs of cards */
     for (size_t i = 0; is_module && i < G_N_ELEMENTS(LINKS); i++)
-        if (spec->nvlink_gbs >= LINKS[i].least_gbs && g_str_has_prefix(spec->arch, LINKS[i].arch))
+        if (spec->nvlink_gbs >= LINKS[i].least_gbs &&
+            (g_str_has_prefix(spec->arch, LINKS[i].begins) ||
+             g_str_has_prefix(spec->name, LINKS[i].begins)))
             return orch_link_find(LINKS[i].name);
     const char *pcie = spec->pcie && *spec->pcie ? spec->pcie : "3.0";
     g_autofree char *name = g_strdup_printf("pcie%c", *pcie);

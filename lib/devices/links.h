@@ -10,8 +10,10 @@ struct orch_link {
     const char *name; /* "ethernet10"; NULL ends the table */
     const char *aliases;
     double gbit_s;
-    double latency_us; /* of a message; order of magnitude */
-    bool is_of_gpu;    /* each GPU of a node has one, else they share it */
+    double latency_us;   /* of a message; order of magnitude */
+    bool is_of_gpu;      /* each GPU of a node has one, else they share it */
+    int gpus;            /* of a link within a node: GPUs of a usual node */
+    const char *between; /* the link between such nodes; "": unknown */
     const char *source;
 };
 

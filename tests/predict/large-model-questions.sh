@@ -44,10 +44,32 @@ has 'tokens: '
 has_not 'a million cost'
 ok orch predict --gpu A100-80 --net llama-3-8b --batch 1 --precision fp32-ieee --json
 same "$(json predictions.0.million_tokens_usd)" null 'what does not fit'
+# more GPUs than a usual node has are in several, which is the first assumption; a rack of GB200 is one NVLink domain
 ok orch predict --gpu H100 --net gpt2 --parallel fsdp=16 --precision bf16
-has 'all workers in one node (usually at most 8)'
-ok orch predict --gpu H100 --net gpt2 --parallel fsdp=8 --precision bf16
-has_not 'usually at most 8'
+same "$(printf '%s\n' "$out" | sed -n '/^assumptions/{n;p}')" \
+    '  link            infiniband-ndr, 400 Gbit/s a GPU between nodes of 8 GPUs (usual for this GPU), nvlink4 within a node  (--network, --per-node)'
+step() {
+    ok orch predict --net gpt2 --precision bf16 --batch 1 "$@" --json
+    json predictions.0.step_s
+}
+same "$(step --gpu 16xH100)" "$(step --gpu 16xH100 --network infiniband-ndr --per-node 8)" 'the usual nodes'
+same "$(step --gpu 12xA100)" "$(step --gpu 12xA100 --network infiniband-hdr --per-node 6)" 'nodes of equally many GPUs'
+while read -r gpu ways link; do
+    ok orch predict --gpu $gpu --net gpt2 --precision bf16 $ways
+    has "$link"
+    has_not 'usual for this GPU'
+done <<'N'
+H100 --parallel=fsdp=8 nvlink4, 3600 Gbit/s, all workers in one node
+72xGB200 --batch=1 nvlink5-nvl72, 7200 Gbit/s, all workers in one node
+8xH100 --per-node=8 nvlink4, 3600 Gbit/s, all workers in one node
+N
+ok orch predict --gpu H100,V100 --workers 16 --net gpt2
+has "each GPU's usual, in a node and between nodes"
+fails 2 orch predict --gpu H100 --net gpt2-medium --parallel tp=16
+says 'H100-SXM5 is usually in nodes of 8 GPUs, which cannot split layers so'
+ok orch predict --gpu GB200 --net gpt2-medium --parallel tp=16
+fails 2 orch predict --gpu 512xTPU-v5e --net gpt2
+says 'add --network and --per-node'
 # GPUs that fit stand before those that do not, also where nothing like them was measured; a hint names only options that were given
 ok orch predict --gpu MI300X,RTX-3050 --net llama-3-8b --tokens 2048 --batch 4 --precision bf16
 same "$(printf '%s\n' "$out" | sed -n '2s/ .*//p')" MI300X

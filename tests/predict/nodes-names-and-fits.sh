@@ -8,6 +8,13 @@ says 'add a network'
 fails 2 orch predict --gpu H100 --net gpt2 --parallel dp=4,tp=2 --per-node 4
 ok orch predict --gpu H100 --net resnet50 --workers 1,4 --per-node 4
 has 'nvlink4, 3600 Gbit/s, all workers in one node; ring all-reduce during the backward pass'
+# a network is between nodes: those who are in one do not use it
+for ways in '--workers 8 --net vgg16' '--parallel fsdp=8 --net gpt2' '--parallel tp=2,pp=4 --net gpt2' '--parallel dp=8 --net gpt2'; do
+    ok orch predict --gpu B200 $ways --json
+    alone=$(json predictions.0.step_s)
+    ok orch predict --gpu B200 $ways --network infiniband-hdr --per-node 8 --json
+    same "$(json predictions.0.step_s)" "$alone" "$ways"
+done
 ok orch predict --gpu H100 --net resnet50 --workers 4,8 --per-node 4 --network ethernet25
 has 'ethernet25, 25 Gbit/s a node between nodes of 4 GPUs, nvlink4 within a node; hierarchical all-reduce during the backward pass'
 ok orch predict --gpu H100 --net resnet50 --workers 4 --scheme tree

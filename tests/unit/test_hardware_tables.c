@@ -136,7 +136,11 @@ static void test_links(void **state)
               link->latency_us <= 200 && strlen(link->source) > 10))
             fail_msg("%s: %g Gbit/s, %g us, '%s'", link->name, link->gbit_s, link->latency_us,
                      link->source);
+        assert_true(!*link->between || (link->gpus > 1 && orch_link_find(link->between)));
     }
+    for (const struct orch_gpu_spec *g = orch_gpu_specs(); g->name; g++)
+        assert_true(orch_link_within(g)->gpus > 1);
+    assert_int_equal(orch_link_within(orch_gpu_find("GB300"))->gpus, 72);
     assert_int_equal(count, lines_of(file) - 1);
     assert_string_equal(orch_link_find("10GbE")->name, "ethernet10"); /* an alias, in any case */
     assert_string_equal(orch_link_find("fdr")->name, "infiniband-fdr");
