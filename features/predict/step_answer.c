@@ -103,7 +103,8 @@ static bool predict_parallel(const struct orch_time_question *q, const struct or
 /* Steps of so many workers were measured, with what they exchange. */
 static void scale_whole(struct orch_step_answer *a)
 {
-    double mid = a->step.total_s.mid * exp(a->near.log_ratio), factor = exp(a->near.half);
+    double mid = a->step.total_s.mid * exp(a->near.log_ratio),
+           factor = exp(orch_prior_error_90(&a->prior, &a->step.own));
     a->step.total_s = (struct orch_interval){mid / factor, mid, mid * factor};
 }
 
