@@ -58,7 +58,7 @@ static bool add_run(struct reading *r, const struct orch_run *run, GError **erro
     const struct orch_curve_ask *ask = r->ask;
     if (!curve || !orch_run_curve_fit(curve, ask->choice, &ask->fit, &result, error)) {
         bool has_targets = !isnan(ask->loss) || !isnan(ask->accuracy) || ask->epochs;
-        if (result.is_refused && has_targets)
+        if (result.is_refused && has_targets && !ask->other)
             g_ptr_array_add(r->answer->refused, curve);
         else
             orch_run_curve_free(curve);

@@ -363,7 +363,7 @@ static void print_target_notes(const struct orch_curve_answer *answer,
                "runs)\n",
                a->accuracy, answer->bridge_loss, answer->bridge->count);
     if (answer->bridge && isnan(answer->bridge_loss))
-        printf("no run reached accuracy %g, so the step is forecast from a curve of 1 - accuracy\n",
+        printf("no run reached accuracy %g, so only a curve of 1 - accuracy can forecast the step\n",
                a->accuracy);
     if (from)
         orch_cli_print("time: computed from %s", strcmp(from, "epoch_time") == 0

@@ -15,6 +15,7 @@ for kind in rises waves explodes climbs u late_u noise; do
     ok orch try -- python3 rises.py $kind
     fails 2 orch curve @last
     says "no curve fits 'loss', because it does not fall"
+    fails 2 orch curve @last --net resnet-cifar:20 --target-loss 0.35
     # a target below all losses is not forecast, and one that was reached is found
     case $kind in climbs | noise) want='not reached, no fit null' ;; u) want='yes 17.0' ;; waves) want='yes 4.0' ;; late_u) want='yes 23.0' ;; *) want='yes 1.0' ;; esac
     ok orch curve @last --target-loss 0.35 --epochs 100 --json
