@@ -136,7 +136,7 @@ bool orch_cli_promise_grade(struct orch_cli *cli, const struct orch_plan *plan,
     if (!promise->is_made || !promise->trials || failed || totals->interrupted ||
         totals->terminated || totals->held)
         return true;
-    orch_cli_info(cli, "forecast (90 %%): %u of %u trial%s would end in time; %u did",
+    orch_cli_info(cli, "forecast (90 %%): %u of %u trial%s would end within the limits; %u did",
                   promise->trials, promise->of, orch_plural(promise->of), ended);
     return orch_store_put_promise(plan->store, plan->expansion->name, promise->trials, ended,
                                   error);

@@ -21,15 +21,16 @@ GPtrArray *orch_item_runs(const struct orch_plan *plan, const struct orch_plan_i
 
 /* What a search is, but for how long it goes on: its ranges, its metric, and how it chooses. NULL
  * for an experiment of a recipe that is no search of its own. The caller frees. */
-static char *definition_of(const json_t *experiment)
+static char *definition_of(const json_t *experiment, bool with_ranges)
 {
     const json_t *objective = json_object_get(experiment, "objective");
     json_t *ranges = json_object_get(experiment, "search");
     json_t *metric = json_object_get(objective, "metric");
-    if (!ranges || !objective)
+    if ((with_ranges && !ranges) || !objective)
         return NULL;
     g_autoptr(json_t) all =
-        json_pack("[O O O? O? O?]", ranges, metric ? metric : json_object_get(objective, "metrics"),
+        json_pack("[O? O O? O? O?]", with_ranges ? ranges : NULL,
+                  metric ? metric : json_object_get(objective, "metrics"),
                   json_object_get(objective, "subject to"), json_object_get(objective, "sampler"),
                   json_object_get(objective, "seed"));
     return all ? orch_json_canonical(all) : NULL;
@@ -43,7 +44,7 @@ static json_t *parse(const char *canonical)
 struct equal {
     const struct orch_plan *plan;
     const char *experiment; /* of the plan's recipe */
-    char *definition;
+    char *definition, *without_ranges;
     GHashTable *names; /* set of char *: "RECIPE/EXPERIMENT" */
 };
 
@@ -55,10 +56,13 @@ static bool add_equal(void *ctx, const char *canonical)
     json_t *experiment;
     json_object_foreach(json_object_get(recipe, "experiments"), name, experiment)
     {
-        g_autofree char *definition = definition_of(experiment);
+        /* the ranges of 'orch try' stand in its command: fingerprints tell its trials apart */
+        const bool has_ranges = json_object_get(experiment, "search");
+        g_autofree char *definition = definition_of(experiment, has_ranges);
         bool is_own = g_strcmp0(recipe_name, equal->plan->expansion->name) == 0 &&
                       strcmp(name, equal->experiment) == 0;
-        if (recipe_name && !is_own && g_strcmp0(definition, equal->definition) == 0)
+        if (recipe_name && !is_own && definition &&
+            g_strcmp0(definition, has_ranges ? equal->definition : equal->without_ranges) == 0)
             g_hash_table_add(equal->names, g_strconcat(recipe_name, "/", name, NULL));
     }
     return true;
@@ -77,8 +81,8 @@ static GHashTable *equal_searches(const struct orch_plan *plan,
     g_autoptr(json_t) recipe =
         plan->expansion->canonical ? parse(plan->expansion->canonical) : NULL;
     const json_t *own = json_object_get(json_object_get(recipe, "experiments"), experiment->name);
-    g_autofree char *definition = definition_of(own);
-    struct equal equal = {plan, experiment->name, definition, names};
+    g_autofree char *definition = definition_of(own, true), *without = definition_of(own, false);
+    struct equal equal = {plan, experiment->name, definition, without, names};
     if (definition)
         orch_store_visit_searches(plan->store, add_equal, &equal, NULL);
     return names;

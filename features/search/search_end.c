@@ -27,7 +27,7 @@ static const struct orch_plan_item *first_done(const struct orch_plan *plan,
     return NULL;
 }
 
-/* " by 2 of its 3 trials" where others were cancelled or are not run; else "". */
+/* " by 2 of its 3 trials" where others were cancelled or are not run; " by its 3 trials"; "". */
 static char *share_text(const struct orch_plan *plan, const struct orch_search_point *point)
 {
     unsigned done = 0, all = 0;
@@ -36,7 +36,9 @@ static char *share_text(const struct orch_plan *plan, const struct orch_search_p
         all += item->cell->point == point && item->state != ORCH_PLAN_UNUSED;
         done += item->cell->point == point && item->state == ORCH_PLAN_DONE;
     }
-    return done < all ? g_strdup_printf(" by %u of its %u trials", done, all) : g_strdup("");
+    return done < all ? g_strdup_printf(" by %u of its %u trials", done, all)
+           : all > 1  ? g_strdup_printf(" by its %u trials", all)
+                      : g_strdup("");
 }
 
 /* Indices of a front's rows, the best first by the first metric. Caller frees. */
@@ -109,7 +111,7 @@ static void print_broken(struct ending *end, const struct orch_tried_points *poi
             known[k] += isfinite(row->goals.bound_at[k]);
     }
     for (unsigned k = 0; broken && k < search->bound_count; k++)
-        if (!known[k]) {
+        if (!known[k] && orch_goals_limit_kind(&search->bounds[k]) != ORCH_LIMIT_PRICE) {
             orch_cli_info(end->cli,
                           "no trial has the metric '%s' of the limit '%s', so no setting can be "
                           "the best",
@@ -140,6 +142,8 @@ static bool print_best(struct ending *end, const struct orch_plan *plan,
     } else if (best) {
         g_autofree char *value = orch_number_format(points.best_value);
         g_autofree char *label = orch_cell_label(best->cell);
+        if (best->cell->experiment->repeat > 1) /* the value is not that of the repeat "#1" */
+            strrchr(label, '#')[-1] = '\0';
         g_autofree char *share = share_text(plan, points.best);
         orch_cli_info(end->cli, "best of %u setting%s: %s, %s %s %s%s (orch show %s)",
                       points.points, orch_plural(points.points), label, of->search->summary,

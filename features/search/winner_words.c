@@ -25,14 +25,16 @@ static char *fresh_text(const struct orch_searched *searched)
 static struct orch_best_of best_of(const struct orch_searched *searched)
 {
     const struct orch_searched_point *best = searched->best, *second = searched->second;
-    return (struct orch_best_of){.noun = "settings",
-                                 .count = searched->counts[ORCH_SEARCHED_ENDED],
-                                 .best = best->value,
-                                 .second = second->value,
-                                 .best_runs = best->values->len,
-                                 .second_runs = second->values->len,
-                                 .larger_wins = searched->search->is_max,
-                                 .noise = searched->noise};
+    const unsigned count = searched->counts[ORCH_SEARCHED_ENDED] - searched->broke;
+    return (struct orch_best_of){
+        .noun = count < searched->points->len ? "settings that could be chosen" : "settings",
+        .count = count,
+        .best = best->value,
+        .second = second->value,
+        .best_runs = best->values->len,
+        .second_runs = second->values->len,
+        .larger_wins = searched->search->is_max,
+        .noise = searched->noise};
 }
 
 char *orch_winner_trust_text(const struct orch_searched *searched)

@@ -16,7 +16,7 @@ ok orch run p.recipe --dry-run --deadline 100h
 says '4 of 4 trials by 2'
 fails 6 orch run p.recipe --budget 5usd --price 36 --json
 says '2 of 4 trials within $5.00 with 90 %; the rest would need $'
-says 'forecast (90 %): 2 of 4 trials would end in time; 2 did'
+says 'forecast (90 %): 2 of 4 trials would end within the limits; 2 did'
 same "$(json limits.promise.trials) $(json limits.promise.ended) $(json limits.promise.held)" '2 2 true'
 python3 -c 'import sys; sys.exit(not 1000 < float(sys.argv[1]) < 4000)' "$(json limits.promise.more_device_s)" || _fail 'the rest'
 # the trials of a search, whose values are not chosen yet, count as spread over its ranges
@@ -25,7 +25,7 @@ search() { ok orch try -x 's=uniform(0.1, 0.4)' --search 'min loss' --sampler so
 search 8
 search 12 --deadline 1h
 says '4 of 4 trials by 2'
-says 'forecast (90 %): 4 of 4 trials would end in time; 4 did'
+says 'forecast (90 %): 4 of 4 trials would end within the limits; 4 did'
 # a trial that takes far longer than any before it
 printf 'format: 1\nrecipe: w\nexperiments:\n  e: { plugin: ./w.plugin, inputs: [w.plugin], repeat: 2 }\n' >w.recipe
 printf 'plugin: w\nversion: 1.0.0\nabout: waits\nlicence: MIT\ncommand: [sh, w.sh]\nmetrics_from: lines\nmetrics:\n  x: {help: nothing}\n' >w.plugin
@@ -37,7 +37,7 @@ ok orch run w.recipe
 lasted 0.02 "experiment = 'e'"
 echo 60 >takes
 fails 6 orch run w.recipe --force --budget 0.01usd --price 36
-says 'forecast (90 %): 2 of 2 trials would end in time; 0 did'
+says 'forecast (90 %): 2 of 2 trials would end within the limits; 0 did'
 # where a trial fails by itself, nothing is said of the promise
 echo 'exit 1' >w.sh
 fails 1 orch run w.recipe --force --budget 1h

@@ -91,3 +91,11 @@ ok orch ls --recipe few --json
 ok orch rm $(of_json '" ".join(r["key"] for r in it["runs"])')
 ok orch report few.recipe
 has 'missing: 3 of 3 trials are not run'
+
+# what 'orch try --write' wrote finds the runs of that search before it runs
+echo 'import sys; print("loss", float(sys.argv[1]))' >w.py
+git add -A
+git commit -qm w
+ok orch try -x 'x=uniform(0, 1)' --search 'min loss' --trials 3 --name w --write w.recipe -- python3 w.py {x}
+ok orch run w.recipe
+says 'nothing to run'

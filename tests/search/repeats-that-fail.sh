@@ -44,18 +44,18 @@ git commit -qm numbers
 x='x=choice(0.2,0.5,0.95)'
 for how in fail crash timeout nan missing; do
     _run orch try -x "$x" --search 'max v' --repeat 3 --trials 3 --name "$how" --timeout 1 --keep-going -- python3 r.py '{x}' '{repeat}' "$how"
-    says "best of 3 settings: $how x=0.5 #1, last v 0.502"
+    says "best of 3 settings: $how x=0.5, last v 0.5020 by its 3 trials"
     says "$how: x=0.95 would be best by its other trials (0.952), but has no value: 1 of its 3 trials"
 done
 # repeats are added where a point may be the best: not to that one
 _run orch try -x "$x" --search 'max v' --repeat 'auto(ci=0.001%, max=6)' --trials 3 --name auto --keep-going -- python3 r.py '{x}' '{repeat}' fail
-says 'auto x=0.5 #1'
+says 'auto x=0.5, last v'
 same "$(orch ls -e auto -w 'x = 0.95 and repeat > 3' --json | python3 -c 'import json, sys; print(len(json.load(sys.stdin)["runs"]))')" 0
 
 # 'until' is not reached by a point without a value; nor by the same command again, nor in the report
 fails 1 orch run r.recipe --keep-going
 says_not 'not needed'
-says 'best of 3 settings: tune x=0.5 #1, last v 0.502'
+says 'best of 3 settings: tune x=0.5, last v 0.5020 by its 3 trials'
 ok orch report r.recipe
 has 'Best of 3 settings of tune: x=0.5'
 has 'tune: x=0.95 would be best by its other trials (0.952), but has no value: 1 of its 3 trials failed'
@@ -78,7 +78,7 @@ says "not in the table: 1 of these settings' 9 runs failed ("
 # the trial that failed runs again, and the point is the best
 touch "$HOME/mended"
 ok orch run r.recipe
-says 'best of 3 settings: tune x=0.95 #1, last v 0.952'
+says 'best of 3 settings: tune x=0.95, last v 0.9520 by its 3 trials'
 says_not 'would be best'
 ok orch report r.recipe
 has 'Best of 3 settings of tune: x=0.95'
