@@ -50,11 +50,6 @@ struct web_live {
 /* ---- sending ----------------------------------------------------------------------------------
  */
 
-static void free_text(gpointer text)
-{
-    free(text);
-}
-
 /* Formats one event; compact JSON contains no line feed. Takes ownership of `json`. */
 static GBytes *event_bytes(const char *event, json_t *json, int digits)
 {
@@ -64,7 +59,7 @@ static GBytes *event_bytes(const char *event, json_t *json, int digits)
     if (text && asprintf(&all, "event: %s\ndata: %s\n\n", event, text) < 0)
         all = NULL;
     free(text);
-    return all ? g_bytes_new_with_free_func(all, strlen(all), free_text, all)
+    return all ? g_bytes_new_with_free_func(all, strlen(all), free, all)
                : g_bytes_new_static("", 0);
 }
 

@@ -228,11 +228,6 @@ static bool open_all(struct orch_web *web, GError **error)
            (web->live = orch_web_live_new(web, error)) != NULL;
 }
 
-static void close_store(gpointer store)
-{
-    orch_store_close(store);
-}
-
 struct orch_web *orch_web_new(const struct orch_web_options *options, GError **error)
 {
     struct orch_web *web = g_new0(struct orch_web, 1);
@@ -245,7 +240,7 @@ struct orch_web *orch_web_new(const struct orch_web_options *options, GError **e
     g_mutex_init(&web->callback_lock);
     web->listings = g_queue_new();
     web->connections = orch_web_connections_new();
-    web->stores = g_async_queue_new_full(close_store);
+    web->stores = g_async_queue_new_full((GDestroyNotify)orch_store_close);
     web->workers = g_thread_pool_new(orch_web_job_answer, NULL, WEB_WORKERS, FALSE, NULL);
     web->loop = g_main_loop_new(NULL, FALSE);
     web->soup = g_object_new(SOUP_TYPE_SERVER, "server-header", "orch", NULL);

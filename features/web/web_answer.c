@@ -45,17 +45,12 @@ char **orch_web_query_list(const struct web_call *call, const char *name, const 
     return g_strsplit(orch_web_query_text(call, name, fallback), ",", 0);
 }
 
-static void free_text(gpointer text)
-{
-    free(text);
-}
-
 void orch_web_answer_json(struct web_call *call, json_t *json, int digits)
 {
     char *text =
         json_dumps(json, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION((size_t)digits));
     json_decref(json);
-    call->bytes = text ? g_bytes_new_with_free_func(text, strlen(text), free_text, text)
+    call->bytes = text ? g_bytes_new_with_free_func(text, strlen(text), free, text)
                        : orch_web_error_bytes("the response is not valid text", NULL, "server");
 }
 
@@ -64,7 +59,7 @@ GBytes *orch_web_error_bytes(const char *message, const char *hint, const char *
     json_t *json = orch_json_error(message, hint, code);
     char *text = json_dumps(json, JSON_COMPACT);
     json_decref(json);
-    return g_bytes_new_with_free_func(text, strlen(text), free_text, text);
+    return g_bytes_new_with_free_func(text, strlen(text), free, text);
 }
 
 void orch_web_error_split(const GError *error, char **out_message, char **out_hint)

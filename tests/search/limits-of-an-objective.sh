@@ -125,7 +125,7 @@ ok orch log @last
 has 'n=3'
 ok orch best loss --recipe b -e tune
 has 'best: n=3'
-says "5 settings are left out, because they break 'mem < 350'"
+says '5 settings are left out, because they break a limit of the search'
 ok orch best 'min loss, max f2' --recipe b -e tune
 has 'knee: n=3'
 has 'Pareto front of 3 settings'
