@@ -24,7 +24,8 @@ report:
 R
 ok orch run a.recipe -q
 ok orch report a.recipe
-has 'Parameters: 1,171,488 for size 1, 2,342,976 for size 2 and 23,429,760,000 for size 20,000. Images: 1000 for size 1, 2000 for size 2 and 20,000,000 for size 20,000'
+has '  Parameters: 1,171,488 for size 1, 2,342,976 for size 2 and 23,429,760,000 for size 20,000.'
+has '  Images: 1000 for size 1, 2000 for size 2 and 20,000,000 for size 20,000'
 has '  20000  23,429,760,000  20,000,000
 '
 has 'each = params / size + images = 1,171,488 / 1 + 1000 = 1,172,488'
