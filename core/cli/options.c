@@ -22,10 +22,8 @@ const struct orch_option ORCH_COMMON_OPTIONS[] = {
     ORCH_OPTION(struct orch_cli, plugin_paths, LIST, "plugin-path", .value = "DIR",
                 .help = "look for plugins in DIR first", .is_of_trial = true),
     ORCH_OPTION(struct orch_cli, json, FLAG, "json", .help = "print JSON"),
-    ORCH_OPTION(
-        struct orch_cli, format, TEXT, "format", .value = "NAME",
-        .help =
-            "print tables as text (default), tsv, csv, markdown or latex (some commands: others)"),
+    ORCH_OPTION(struct orch_cli, format, TEXT, "format", .value = "NAME",
+                .help = "print tables as text, tsv, csv, markdown or latex; some commands differ"),
     ORCH_OPTION(struct orch_cli, quiet, FLAG, "quiet", .letter = 'q',
                 .help = "print less on stderr"),
     ORCH_OPTION(struct orch_cli, verbose, FLAG, "verbose", .letter = 'v',

@@ -8,12 +8,14 @@
 #include "lib/base/file.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "lib/space/param_space.h"
 #include "lib/wire/manifest.h"
 #include "lib/wire/secret.h"
 
 #include <string.h>
 #include <sys/stat.h>
+
+/* lr=log_uniform(1e-4, 1): a mistyped range of a search would be a text that never varies. */
+#define ODD_RANGE "^[^=]*=\\s*(?!(range|int|(log)?uniform|choice)\\b)[\\w.-]+\\s*\\([^()]*\\)\\s*$"
 
 /* The first of the words after the program that has a dot; the program itself if none of the first
  * `count` has one. */
@@ -119,31 +121,20 @@ static struct orch_expansion *expand_text(const struct orch_ad_hoc *wish, const 
     return expansion;
 }
 
-/* A mistyped range of a search, "log_uniform(1e-4, 1)", would be a text that never varies. */
-static bool check_ranges(const GPtrArray *settings, GError **error)
-{
-    for (guint i = 0; i < settings->len; i++) {
-        const struct orch_command_setting *setting = settings->pdata[i];
-        const char *values = setting->plain + strlen(setting->name) + 1;
-        if (setting->is_swept && !orch_space_is_meant(values) &&
-            g_regex_match_simple("^\\s*(?!range\\b)[\\w.-]+\\s*\\([^()]*\\)\\s*$", values, 0, 0)) {
-            orch_error_set(error, ORCH_ERROR_USAGE,
-                           "for example 'lr=loguniform(1e-4, 1)', or in brackets, '[f(x)]', a text",
-                           "option '--sweep': '%s' is no range", setting->plain);
-            return false;
-        }
-    }
-    return true;
-}
-
 /* Returns the words of the command for a manifest; NULL with an error when a setting does not fit
  * them. The caller frees. */
 static char **read_command(const struct orch_ad_hoc *wish, GPtrArray *settings, GError **error)
 {
     if (!orch_command_settings_add(settings, wish->settings, false, error) ||
-        !orch_command_settings_add(settings, wish->sweeps, true, error) ||
-        (wish->search && !check_ranges(settings, error)))
+        !orch_command_settings_add(settings, wish->sweeps, true, error))
         return NULL;
+    for (int i = 0; wish->search && wish->sweeps && wish->sweeps[i]; i++)
+        if (g_regex_match_simple(ODD_RANGE, wish->sweeps[i], 0, 0)) {
+            orch_error_set(error, ORCH_ERROR_USAGE,
+                           "for example 'lr=loguniform(1e-4, 1)', or in brackets, '[f(x)]', a text",
+                           "option '--sweep': '%s' is no range", wish->sweeps[i]);
+            return NULL;
+        }
     g_auto(GStrv) words = orch_command_words_translate(wish->command, settings, error);
     return words && orch_command_settings_check_used(settings, wish->command, wish->from_env, error)
                ? g_steal_pointer(&words)

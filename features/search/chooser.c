@@ -23,10 +23,6 @@
 
 /* So many trials may end well without the metric before the search gives up. */
 #define WITHOUT_METRIC 3
-/* So often a sampler is asked for a point that was not tried, each time with another seed. */
-#define TRIES 20
-/* Of a space of so few points at most, those that are left are found by looking at all. */
-#define FEW_POINTS 4096
 /* The plugin may reject so many points one after the other before a trial is left out. */
 #define REJECTED_MAX 20
 /* Settings whose repeats did not suffice are named at the end of a run, at most so many. */
@@ -201,43 +197,13 @@ static bool ask(void *ctx, struct orch_plan *plan, unsigned index, enum orch_sea
 
 /* ---- the next point -------------------------------------------------------------------------- */
 
-static bool was_tried(const struct orch_sampling *sampling, const double *at)
-{
-    for (size_t i = 0; i < sampling->count; i++)
-        if (orch_space_is_same(sampling->space, sampling->trials[i].point, at, ORCH_SPACE_EQUAL))
-            return true;
-    return false;
-}
-
-/* Finds a point that was not tried in a space that has few. */
-static bool find_untried(const struct orch_sampling *sampling, double *out)
-{
-    const struct orch_space *space = sampling->space;
-    double count = 1;
-    for (unsigned k = 0; k < space->params->len; k++) {
-        double levels = orch_space_levels(orch_space_param(space, k));
-        count *= levels > 0 ? levels : HUGE_VAL;
-    }
-    for (unsigned n = 0; count <= FEW_POINTS && n < count; n++) {
-        double left = n;
-        for (unsigned k = 0; k < space->params->len; k++) {
-            const struct orch_space_param *param = orch_space_param(space, k);
-            out[k] = orch_space_level_unit(param, fmod(left, orch_space_levels(param)));
-            left = floor(left / orch_space_levels(param));
-        }
-        orch_space_snap(space, out);
-        if (!was_tried(sampling, out))
-            return true;
-    }
-    return false;
-}
-
 /* Parts of a recipe that run on several machines begin with points of their own. */
 static uint64_t seed_of(const struct orch_expansion *expansion,
                         const struct orch_search_point *point)
 {
     uint64_t seed = point->search->seed + point->group;
-    return expansion->part > 1 ? orch_random_stream(seed, TRIES + expansion->part) : seed;
+    return expansion->part > 1 ? orch_random_stream(seed, ORCH_SAMPLER_TRIES + expansion->part)
+                               : seed;
 }
 
 /* Writes the next point that was not tried to `out`: the trial of another one would be done before.
@@ -249,11 +215,11 @@ static bool next_point(const struct chooser *chooser, const struct orch_expansio
     const GArray *sampled = points->sampled;
     const orch_sampler_fn sampler = orch_sampler_find(point->search->sampler);
     const GPtrArray *first = point->search->first;
-    const uint64_t seed = seed_of(expansion, point);
     struct orch_sampling sampling = {
         .space = point->search->space,
         .trials = (const struct orch_sampled *)(const void *)sampled->data,
         .count = sampled->len,
+        .seed = seed_of(expansion, point),
         .cost_power = orch_search_has_limit(point->search) || chooser->is_limited,
     };
     g_autofree double *goals = NULL;
@@ -265,16 +231,10 @@ static bool next_point(const struct chooser *chooser, const struct orch_expansio
     }
     for (guint i = 0; first && i < first->len; i++) {
         memcpy(out, first->pdata[i], sampling.space->params->len * sizeof *out);
-        if (!was_tried(&sampling, out))
+        if (!orch_sampling_was_tried(&sampling, out))
             return true;
     }
-    for (unsigned i = 0; i < TRIES; i++) {
-        sampling.seed = i ? orch_random_stream(seed, i) : seed;
-        sampler(&sampling, out);
-        if (!was_tried(&sampling, out))
-            return true;
-    }
-    return find_untried(&sampling, out);
+    return orch_sampler_untried(sampler, &sampling, out);
 }
 
 /* Says which values the plugin rejects, and goes on without them. */

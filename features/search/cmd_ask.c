@@ -21,8 +21,6 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-/* So often a sampler is asked for a setting that was not tried. */
-#define ASKED_MAX 20
 /* So many runs may end well without the metric before the search is in doubt. */
 #define WITHOUT_METRIC 3
 
@@ -265,14 +263,6 @@ static bool add_told(struct question *q, const struct ask_options *o, GError **e
     return runs && add_running(q, o->experiment, error);
 }
 
-static bool was_tried(const struct question *q, const double *at)
-{
-    for (guint i = 0; i < q->points->len; i++)
-        if (orch_space_is_same(q->search.space, q->points->pdata[i], at, ORCH_SPACE_EQUAL))
-            return true;
-    return false;
-}
-
 /* Finds what the parent has left: a trial cannot go on from nothing. */
 static bool read_artifacts(const struct question *q, struct answer *out, GError **error)
 {
@@ -316,18 +306,14 @@ static bool choose_of_population(const struct question *q, const struct orch_sam
 static bool choose(const struct question *q, orch_sampler_fn sampler, int population,
                    struct answer *out, GError **error)
 {
-    struct orch_sampling sampling = {.space = q->search.space,
-                                     .trials = (const void *)q->sampled->data,
-                                     .count = q->sampled->len,
-                                     .seed = q->search.seed};
+    const struct orch_sampling sampling = {.space = q->search.space,
+                                           .trials = (const void *)q->sampled->data,
+                                           .count = q->sampled->len,
+                                           .seed = q->search.seed};
     if (population)
         return choose_of_population(q, &sampling, population, out, error);
-    for (unsigned i = 0; i < ASKED_MAX; i++) {
-        sampling.seed = i ? orch_random_stream(q->search.seed, i) : q->search.seed;
-        sampler(&sampling, out->at);
-        if (!was_tried(q, out->at))
-            return true;
-    }
+    if (orch_sampler_untried(sampler, &sampling, out->at))
+        return true;
     orch_error_set(error, ORCH_ERROR_NOT_FOUND, "widen the ranges",
                    "the sampler finds only settings that were already tried");
     return false;

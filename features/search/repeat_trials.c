@@ -379,23 +379,6 @@ bool orch_repeat_trials_ask(struct orch_repeat_trials *repeats, const struct orc
     return true;
 }
 
-/* A setting of a search that another one beats need not be known. */
-static bool is_beaten(struct orch_repeat_trials *repeats, const struct orch_plan *plan,
-                      const struct setting *setting, bool *out, GError **error)
-{
-    const struct orch_search_point *point = plan->items[setting->first].cell->point;
-    bool waits;
-    *out = false;
-    if (!point)
-        return true;
-    g_autoptr(GPtrArray) settings = read_settings(repeats, plan, point, &waits, error);
-    g_autoptr(GArray) arms = settings ? arms_of(settings, point->search) : NULL;
-    for (guint i = 0; settings && i < settings->len; i++)
-        if (((const struct setting *)settings->pdata[i])->first == setting->first)
-            *out = orch_best_arm_is_beaten((const void *)arms->data, arms->len, i);
-    return settings;
-}
-
 GPtrArray *orch_repeat_trials_unknown(struct orch_repeat_trials *repeats,
                                       const struct orch_plan *plan, GError **error)
 {
@@ -403,17 +386,14 @@ GPtrArray *orch_repeat_trials_unknown(struct orch_repeat_trials *repeats,
     for (unsigned i = 0; i < plan->count;) {
         const struct orch_cell *cell = plan->items[i].cell;
         struct setting setting;
-        bool ok, is_settled = true;
         if (!cell->experiment->repeats || orch_cell_is_open(cell)) {
             i++;
             continue;
         }
-        ok = setting_read(repeats, plan, i, &setting, error);
+        bool ok = setting_read(repeats, plan, i, &setting, error);
         i = setting.end;
         if (ok && setting.values->len == setting.end - setting.first &&
-            !is_known(&setting, cell->experiment->repeats))
-            ok = is_beaten(repeats, plan, &setting, &is_settled, error);
-        if (ok && !is_settled) {
+            !is_known(&setting, cell->experiment->repeats)) {
             g_autofree char *label = orch_cell_label(cell);
             *strrchr(label, ' ') = '\0'; /* the number of the repeat */
             const double to = 100 * uncertainty_of(&setting);

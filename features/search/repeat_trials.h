@@ -28,8 +28,8 @@ void orch_repeat_trials_note_promoted(struct orch_repeat_trials *repeats, unsign
 /** Notes that a trial is not needed, so that it is not counted as one that may still start. */
 void orch_repeat_trials_note_left_out(struct orch_repeat_trials *repeats);
 
-/** Names the settings that had all repeats and whose median is still not known well enough, unless
- * another setting of their search beats them: "d x=0.1: its median ...", char *. Caller unrefs. */
+/** Names the settings that had all repeats and whose median is still not known well enough: "d
+ * x=0.1: its median ...", char *. Caller unrefs. */
 GPtrArray *orch_repeat_trials_unknown(struct orch_repeat_trials *repeats,
                                       const struct orch_plan *plan, GError **error);
 

@@ -41,6 +41,12 @@ struct orch_sampling {
 typedef void (*orch_sampler_fn)(const struct orch_sampling *sampling, double *out);
 /** The sampler of a name of ORCH_SAMPLER_NAMES; NULL: there is none. */
 orch_sampler_fn orch_sampler_find(const char *name);
+/** So often a sampler is asked for a point that was not tried, each time with another seed. */
+#define ORCH_SAMPLER_TRIES 20
+/** Writes the next point that no trial has; false: none was found. */
+bool orch_sampler_untried(orch_sampler_fn sampler, const struct orch_sampling *sampling,
+                          double *out);
+bool orch_sampling_was_tried(const struct orch_sampling *sampling, const double *at);
 /** Why another sampler chooses all settings of this space, to be shown; NULL: none does. */
 const char *orch_sampler_instead(const char *name, const struct orch_space *space);
 

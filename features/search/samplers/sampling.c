@@ -8,6 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Of a space of so few points at most, those that are left are found by looking at all. */
+#define FEW_POINTS 4096
 #define LATIN_FIRST 4 /* points of the first Latin hypercube */
 
 uint64_t orch_sampling_random(const struct orch_sampling *sampling)
@@ -96,4 +98,48 @@ void orch_sample_latin(const struct orch_sampling *sampling, double *out)
     for (unsigned k = 0; k < sampling->space->params->len; k++)
         out[k] = latin_value(orch_random_stream(sampling->seed, k), sampling->count);
     orch_space_snap(sampling->space, out);
+}
+
+bool orch_sampling_was_tried(const struct orch_sampling *sampling, const double *at)
+{
+    for (size_t i = 0; i < sampling->count; i++)
+        if (orch_space_is_same(sampling->space, sampling->trials[i].point, at, ORCH_SPACE_EQUAL))
+            return true;
+    return false;
+}
+
+/* Finds a point that was not tried in a space that has few. */
+static bool find_untried(const struct orch_sampling *sampling, double *out)
+{
+    const struct orch_space *space = sampling->space;
+    double count = 1;
+    for (unsigned k = 0; k < space->params->len; k++) {
+        double levels = orch_space_levels(orch_space_param(space, k));
+        count *= levels > 0 ? levels : HUGE_VAL;
+    }
+    for (unsigned n = 0; count <= FEW_POINTS && n < count; n++) {
+        double left = n;
+        for (unsigned k = 0; k < space->params->len; k++) {
+            const struct orch_space_param *param = orch_space_param(space, k);
+            out[k] = orch_space_level_unit(param, fmod(left, orch_space_levels(param)));
+            left = floor(left / orch_space_levels(param));
+        }
+        orch_space_snap(space, out);
+        if (!orch_sampling_was_tried(sampling, out))
+            return true;
+    }
+    return false;
+}
+
+bool orch_sampler_untried(orch_sampler_fn sampler, const struct orch_sampling *sampling,
+                          double *out)
+{
+    struct orch_sampling asked = *sampling;
+    for (unsigned i = 0; i < ORCH_SAMPLER_TRIES; i++) {
+        asked.seed = i ? orch_random_stream(sampling->seed, i) : sampling->seed;
+        sampler(&asked, out);
+        if (!orch_sampling_was_tried(sampling, out))
+            return true;
+    }
+    return find_untried(sampling, out);
 }
