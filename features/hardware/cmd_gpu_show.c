@@ -184,9 +184,9 @@ static void add_facts(struct orch_table *table, const struct orch_gpu_spec *spec
              "%.3g FLOP/byte (fp32: below it, memory is the bottleneck)", facts->ridge);
     if (facts->link) {
         fact(table, "PCIe", NULL, "%s x16", spec->pcie);
-        fact(table, "NVLink",
+        fact(table, "GPU links",
              spec->nvlink_gbs > 0 ? orch_json_finite(spec->nvlink_gbs) : json_null(),
-             spec->nvlink_gbs > 0 ? "%.4g GB/s, all links, both directions" : "-",
+             spec->nvlink_gbs > 0 ? "%.4g GB/s, all together, both directions" : "-",
              spec->nvlink_gbs);
         fact(table, "link within a node", NULL, "%s, %.4g Gbit/s", facts->link->name,
              facts->link->gbit_s);

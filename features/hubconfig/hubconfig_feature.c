@@ -11,9 +11,6 @@
 
 #define CONFIG "config.json"
 #define CONFIG_BYTES_MAX (1 << 20)
-#define TOKENS_MAX                                                                                 \
-    8192 /* of a forecast that names no length: longer contexts are rarely trained                 \
-          */
 #define WORDS_MAX 6
 
 /* A value that must be so, because the network of the zoo has no other. */
@@ -69,9 +66,9 @@ static const struct type TYPES[] = {
     {"bert", "bert", {"num_hidden_layers", "hidden_size", "num_attention_heads", "intermediate_size"}, NULL,
      "max_position_embeddings", "vocab_size", {{"hidden_act", "gelu", 0}}, NULL},
     {"roberta", "bert", {"num_hidden_layers", "hidden_size", "num_attention_heads", "intermediate_size"},
-     "kinds=1,pads=2", NULL, "vocab_size", {{NULL}}, NULL},
+     "kinds=1,pads=2", "max_position_embeddings", "vocab_size", {{NULL}}, NULL},
     {"xlm-roberta", "bert", {"num_hidden_layers", "hidden_size", "num_attention_heads", "intermediate_size"},
-     "kinds=1,pads=2", NULL, "vocab_size", {{NULL}}, NULL},
+     "kinds=1,pads=2", "max_position_embeddings", "vocab_size", {{NULL}}, NULL},
     {"distilbert", "bert", {"n_layers", "dim", "n_heads", "hidden_dim"}, "kinds=-1,bare",
      "max_position_embeddings", "vocab_size", {{NULL}}, NULL},
     {"gpt2", "gpt", {"n_layer", "n_embd", "n_head", "?n_inner"}, NULL, "n_positions", "vocab_size", {{NULL}}, NULL},
@@ -151,12 +148,21 @@ static bool is_expected(const struct type *type, const json_t *config, const cha
     return true;
 }
 
+/* An integer, or one of a list ("image_size": [224, 224]). */
+static int64_t int_at(const json_t *config, const char *key, size_t at, int64_t otherwise)
+{
+    const json_t *list = json_object_get(config, key);
+    return json_is_array(list) ? json_integer_value(json_array_get(list, at))
+                               : orch_json_int(config, key, otherwise);
+}
+
 static bool add_sizes(const struct type *type, const json_t *config, GString *name,
                       const char *path, GError **error)
 {
     for (int i = 0; i < WORDS_MAX && type->sizes[i]; i++) {
         const char *key = type->sizes[i] + (*type->sizes[i] == '?');
-        int64_t value = orch_json_int(config, key, 0);
+        int64_t value = int_at(config, key, 0, 0);
+        value = int_at(config, key, 1, value) == value ? value : 0;
         if (strcmp(key, "num_key_value_heads") == 0 && !value)
             value = orch_json_int(config, "num_attention_heads", 0);
         if (!value && *type->sizes[i] == '?')
@@ -189,19 +195,40 @@ static bool add_pairs(const struct pair *pair, const json_t *config, GString *na
     return true;
 }
 
+/* Tokens that the model was made for; 0: the config does not say it, or it takes images. */
+static int64_t positions_of(const struct type *type, const json_t *config)
+{
+    int64_t rows = type->vocabulary ? orch_json_int(config, type->length, 0) : 0;
+    return MAX(0, rows - (type->words && strstr(type->words, "pads=2") ? 2 : 0));
+}
+
+/* Adds the size of a learned table of positions where it is not the family's usual one. */
+static void add_positions(const struct type *type, const json_t *config, GString *name)
+{
+    static const char *const learned[] = {"bert", "gpt", "opt", NULL};
+    int64_t own = positions_of(type, config);
+    g_autofree char *begin = g_strconcat(type->family, ":", NULL);
+    for (const struct orch_net_family *f = orch_net_families(); f->pattern; f++)
+        if (g_strv_contains(learned, type->family) && g_str_has_prefix(f->pattern, begin) && own &&
+            own != f->positions)
+            g_string_append_printf(name, ",positions=%" G_GINT64_FORMAT, own);
+}
+
 /* "llama:24,896,14,2,4864,tied,bias". NULL with an error. Caller frees. */
 static char *name_of(const struct type *type, const json_t *config, const char *path,
                      GError **error)
 {
     const char *architecture =
         json_string_value(json_array_get(json_object_get(config, "architectures"), 0));
-    bool is_masked = architecture && strcmp(architecture, "BertForMaskedLM") == 0;
+    bool is_masked = architecture && strcmp(type->family, "bert") == 0 &&
+                     g_str_has_suffix(architecture, "ForMaskedLM");
     g_autoptr(GString) name = g_string_new(is_masked ? "bert-mlm" : type->family);
     if (!is_expected(type, config, path, error) || !add_sizes(type, config, name, path, error) ||
         !add_pairs(type->pairs, config, name, path, error))
         return NULL;
     if (type->words)
         g_string_append_printf(name, ",%s", type->words);
+    add_positions(type, config, name);
     bool is_llama = strcmp(type->family, "llama") == 0 || type->pairs;
     if (is_llama && json_is_true(json_object_get(config, "tie_word_embeddings")))
         g_string_append(name, ",tied");
@@ -211,26 +238,47 @@ static char *name_of(const struct type *type, const json_t *config, const char *
     return g_strdup(name->str);
 }
 
-/* The length of a sequence that the config allows, or the side of an image. */
-static void set_input(const struct type *type, const json_t *config, struct orch_net_shape input,
-                      struct orch_net_options *o, GPtrArray *notes)
+/* Bits of a quantized model's weights; 0: they are not quantized. */
+static int held_bits(const json_t *config)
 {
-    int64_t most = type->length ? orch_json_int(config, type->length, 512) : 512;
-    bool is_image = !type->vocabulary;
-    int64_t length = is_image ? most : MIN(most, TOKENS_MAX);
-    if (notes && length < most && input.h < 1)
-        g_ptr_array_add(
-            notes,
-            g_strdup_printf("a sequence of %d tokens is assumed, at most %d are possible: --tokens",
-                            (int)length, (int)most));
-    o->channels = is_image ? 3 : 1;
-    o->height = length;
-    o->width = is_image ? length : 1;
+    const json_t *how = json_object_get(config, "quantization_config");
+    if (!json_is_object(how))
+        return 0;
+    const json_t *group = json_object_get(json_object_get(how, "config_groups"), "group_0");
+    const char *method = orch_json_text(how, "quant_method", "");
+    int64_t bits = orch_json_int(how, "bits", 0);
+    bits = bits ? bits : orch_json_int(json_object_get(group, "weights"), "num_bits", 0);
+    bool is_4 = json_is_true(json_object_get(how, "load_in_4bit")) || strstr(method, "fp4");
+    bits = bits ? bits : is_4 ? 4 : 8;
+    return bits > 4 ? 8 : 4;
+}
+
+/* The input of the question; else the side of an image, or the usual length of a sequence. */
+static void set_input(const struct type *type, const json_t *config, struct orch_net_shape input,
+                      struct orch_net_options *o)
+{
+    const bool is_image = !type->vocabulary;
+    int64_t tokens = positions_of(type, config);
+    o->channels = is_image ? orch_json_int(config, "num_channels", 3) : 1;
+    o->height = is_image ? int_at(config, type->length, 0, 224)
+                         : MIN(tokens ? tokens : 512, ORCH_NET_TOKENS_USUAL);
+    o->width = is_image ? int_at(config, type->length, 1, 224) : 1;
     if (input.h > 0) {
         o->channels = input.c;
         o->height = input.h;
         o->width = input.w;
     }
+}
+
+/* Says that attention within a window is counted as attention to all tokens. */
+static void note_window(const json_t *config, int64_t tokens, GPtrArray *notes)
+{
+    int64_t window = orch_json_int(config, "sliding_window", 0);
+    if (notes && window > 0 && window < tokens &&
+        !json_is_false(json_object_get(config, "use_sliding_window")))
+        g_ptr_array_add(notes, g_strdup_printf("attention is counted among all %d tokens, not in "
+                                               "the config's sliding_window of %d",
+                                               (int)tokens, (int)window));
 }
 
 static struct orch_net *make(const char *path, const json_t *config, struct orch_net_shape input,
@@ -248,8 +296,14 @@ static struct orch_net *make(const char *path, const json_t *config, struct orch
         refuse(path, "'vocab_size' is missing, or is not a number", error);
         return NULL;
     }
-    set_input(type, config, input, &o, notes);
-    return orch_net_make(&o, error);
+    set_input(type, config, input, &o);
+    struct orch_net *net = orch_net_make(&o, error);
+    if (!net)
+        return NULL;
+    net->positions = positions_of(type, config);
+    net->held_bits = held_bits(config);
+    note_window(config, net->input.w == 1 ? net->input.h : 0, notes);
+    return net;
 }
 
 static struct orch_net *read_file(const struct orch_net_request *request,

@@ -34,8 +34,11 @@ static void refuse_format(enum orch_number_format format, const struct orch_cand
         if (orch_number_format_peak(g, format) > 0 &&
             g_hash_table_add(chips, (gpointer)(uintptr_t)orch_gpu_spec_chip(g)))
             g_string_append_printf(others, "%s%s", others->len ? ", " : "", g->name);
+    const char *usable = orch_gpu_peak(c->gpu, ORCH_BF16) > 0   ? "bf16"
+                         : orch_gpu_peak(c->gpu, ORCH_FP16) > 0 ? "fp16"
+                                                                : "fp32";
     g_autofree char *hint =
-        g_strdup_printf("use --precision bf16, or a GPU that has them: %s", others->str);
+        g_strdup_printf("use --precision %s, or a GPU that has them: %s", usable, others->str);
     orch_error_set(error, ORCH_ERROR_USAGE, hint, "%s has no known tensor cores for %s",
                    c->gpu->name, c->precision_name);
 }

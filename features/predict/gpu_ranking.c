@@ -88,7 +88,9 @@ static void note_unranked(GPtrArray *unranked, const struct orch_gpu_spec *gpu, 
     u->gpu = gpu->name;
     if (g_str_has_prefix(what, gpu->name))
         what += strlen(gpu->name) + 1;
-    u->why = g_strndup(what, strcspn(what, "\n"));
+    bool needs_bf16 = !(orch_gpu_peak(gpu, ORCH_FP32) > 0) && orch_gpu_peak(gpu, ORCH_BF16) > 0;
+    g_autofree char *why = g_strndup(what, strcspn(what, "\n"));
+    u->why = g_strconcat(why, needs_bf16 ? "; --precision bf16 ranks it" : NULL, NULL);
     g_ptr_array_add(unranked, u);
 }
 

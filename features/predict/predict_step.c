@@ -180,7 +180,7 @@ static void print_kernels(const struct orch_step_answer *a)
     const struct orch_kernel_model *k = &a->prior.kernels;
     orch_cli_print("tier transferred: the sum of the network's kernels, from the GPU's data sheet\n"
                    "  source    %s\n"
-                   "  sustained %.3g TFLOP/s of matrix products, from its units and its power\n"
+                   "  sustained %.4g TFLOP/s of matrix products, from its units and its power\n"
                    "  %s  within a factor of %.2f%s",
                    orch_kernel_model_source(), k->gpu.sustained_flops / 1e12, error_title(a),
                    exp(orch_prior_error_90(&a->prior, &a->step.own)),

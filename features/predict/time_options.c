@@ -148,9 +148,10 @@ static bool read_list(const char *text, const char *option, int64_t *out, int *o
         int64_t value = 0;
         if (count == ORCH_TIME_LIST_MAX || !orch_int_parse(g_strstrip(words[count]), &value) ||
             value < 1 || value > 1 << 24) {
-            orch_error_set(
-                error, ORCH_ERROR_USAGE, "use whole numbers of at least 1, for example 1,2,4,8",
-                "option '%s': '%s' is not a valid value", option, words[count] ? words[count] : "");
+            orch_error_set(error, ORCH_ERROR_USAGE,
+                           "use whole numbers from 1 to 16777216, for example 1,2,4,8",
+                           "option '%s': '%s' is not a valid value", option,
+                           words[count] ? words[count] : "");
             return false;
         }
         out[count] = value;
@@ -440,7 +441,8 @@ static void assume_trained(struct orch_time_question *q, const char *option, con
 }
 
 /* Bits of the frozen weights under adapters; 0: those of the activations. */
-static bool read_base_bits(const struct time_options *o, int *out, GError **error)
+static bool read_base_bits(const struct time_options *o, const struct orch_time_question *q,
+                           int *out, GError **error)
 {
     *out = 0;
     if (o->base_bits && !o->lora_rank) {
@@ -451,20 +453,26 @@ static bool read_base_bits(const struct time_options *o, int *out, GError **erro
     static const char *const known[] = {"8", "4", "int8", "nf4", "int4", "16", NULL};
     static const int bits[] = {8, 4, 8, 4, 4, 0};
     int at = o->base_bits ? read_word("base-bits", o->base_bits, known, "8 or 4", error) : 5;
-    *out = at >= 0 ? bits[at] : 0;
+    *out = at < 0 ? 0 : o->base_bits || !q->net ? bits[at] : q->net->held_bits;
     return at >= 0;
 }
 
 /* Freezes what --trainable leaves out, or everything but the adapters of --lora-rank. */
-static bool read_trained(const struct time_options *o, struct orch_time_question *q, GError **error)
+static bool read_trained(struct orch_cli *cli, const struct time_options *o,
+                         struct orch_time_question *q, GError **error)
 {
     const char *given = o->trainable ? "trainable" : o->lora_rank ? "lora-rank" : NULL;
     struct orch_net_trained_part part;
     int64_t number = 0;
     double share = 0;
     int bits = 0;
-    if (!read_base_bits(o, &bits, error))
+    if (!read_base_bits(o, q, &bits, error))
         return false;
+    if (q->net && q->net->held_bits && !o->lora_rank)
+        orch_cli_warn(cli,
+                      "'%s' is quantized to %d bits, which are not counted: a quantized model is "
+                      "trained with adapters (--lora-rank 16)",
+                      o->net, q->net->held_bits);
     if (!given)
         return true;
     if (o->forward_only || !q->net || (o->trainable && o->lora_rank)) {
@@ -488,13 +496,14 @@ static bool read_trained(const struct time_options *o, struct orch_time_question
             part.trained, held);
         assume_trained(q, "--lora-rank", how, &part);
     } else {
-        if (orch_int_parse(o->trainable, &number) && number >= 1)
+        bool is_share = strpbrk(o->trainable, ".eE");
+        if (!is_share && orch_int_parse(o->trainable, &number) && number >= 1)
             orch_net_train_blocks(q->net, number, &part);
-        else if (orch_real_parse(o->trainable, &share) && share > 0 && share < 1)
+        else if (is_share && orch_real_parse(o->trainable, &share) && share > 0 && share <= 1)
             orch_net_train_share(q->net, share, &part);
         else {
             orch_error_set(error, ORCH_ERROR_USAGE,
-                           "use a number of blocks (2), or a share of the parameters (0.1)",
+                           "use a number of blocks (2), or a share of the parameters (0.1, 1.0)",
                            "option '--trainable': '%s' is not a valid value", o->trainable);
             return false;
         }
@@ -532,6 +541,11 @@ static bool open_net(struct orch_cli *cli, const struct time_options *o,
     struct orch_net_request request = {
         .name = o->net, .input = sequence ? sequence : o->input, .classes = (int)classes};
     bool ok = orch_time_question_open_net(q, &request, set, notes, error);
+    if (ok && sequence && !orch_net_is_sequence(q->net) && !orch_net_is_attention(q->net)) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "use --input 3x224x224 (C x H x W)",
+                       "option '--tokens': '%s' takes images", o->net);
+        return false;
+    }
     orch_cli_warn_all(cli, notes);
     return ok;
 }
@@ -579,6 +593,11 @@ static bool read_cloud(const struct time_options *o, struct orch_time_question *
     g_ptr_array_unref(names);
     q->cloud = o->cloud;
     q->spot = o->spot;
+    if (known && o->price && (o->cloud || o->spot)) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two",
+                       "option '--price' excludes '--%s'", o->cloud ? "cloud" : "spot");
+        return false;
+    }
     return known;
 }
 
@@ -596,11 +615,25 @@ static bool read_grid(const char *text, struct orch_time_question *q, GError **e
     q->grid_g = NAN;
     if (!text || orch_grid_find(text, &q->grid, &q->grid_g))
         return true;
-    if (orch_real_parse(text, &q->grid_g) && q->grid_g >= 0 && q->grid_g <= 5000)
+    bool is_kilograms = orch_real_parse(text, &q->grid_g) && q->grid_g > 0 && q->grid_g < 1;
+    if (!is_kilograms && q->grid_g >= 0 && q->grid_g <= 5000)
         return true;
     g_autofree char *known = orch_grid_names();
     g_autofree char *hint = g_strdup_printf("use %s, or grams of CO2 per kWh: --grid 56", known);
     orch_error_set(error, ORCH_ERROR_USAGE, hint, "option '--grid': unknown value '%s'", text);
+    return false;
+}
+
+/* Threads change the rates of this machine's processor alone. */
+static bool read_threads(const char *text, struct orch_time_question *q, GError **error)
+{
+    bool has_processor = !text || !q->gpus;
+    for (guint i = 0; !has_processor && i < q->gpus->len; i++)
+        has_processor = ((const struct orch_gpu_spec *)q->gpus->pdata[i])->unit == ORCH_GPU_HOST;
+    if (has_processor)
+        return orch_cli_count(text, "--threads", 1 << 20, &q->threads, error);
+    orch_error_set(error, ORCH_ERROR_USAGE, "leave out this option",
+                   "option '--threads' is only for processors (--gpu here)");
     return false;
 }
 
@@ -624,8 +657,7 @@ static bool read_numbers(const struct time_options *o, struct orch_time_question
            (!o->price || orch_price_read(o->price, &q->price, error)) &&
            read_price_kwh(o->price_kwh, &q->price_kwh, error) && read_grid(o->grid, q, error) &&
            orch_cli_count(o->per_node, "--per-node", 1 << 20, &q->per_node, error) &&
-           orch_cli_count(o->threads, "--threads", 1 << 20, &q->threads, error) &&
-           read_cloud(o, q, error);
+           read_threads(o->threads, q, error) && read_cloud(o, q, error);
 }
 
 /* The link within a node says nothing of that between nodes. */
@@ -685,7 +717,7 @@ bool orch_cli_time_options_read(struct orch_cli *cli, struct orch_time_question 
     q->model = model_of(o->model);
     q->calibrate = o->calibrate;
     q->without = o->without;
-    if (!read_trained(o, q, error) || !read_kernels(o, q, error) || !read_loss(o, q, error) ||
+    if (!read_trained(cli, o, q, error) || !read_kernels(o, q, error) || !read_loss(o, q, error) ||
         !read_checkpointing(o, q, error))
         return false;
     if (!read_numbers(o, q, is_paleo, error) || !counts_fit(q, error) ||

@@ -113,6 +113,17 @@ void orch_time_question_set_work(struct orch_time_question *q, const struct orch
 /* ---- the network -------------------------------------------------------------------------------
  */
 
+/* Sets the error for a data set of images where the network takes tokens. Returns false. */
+static bool refuse_images(const struct orch_usual_data *set, const struct orch_net *net,
+                          GError **error)
+{
+    orch_error_set(error, ORCH_ERROR_USAGE,
+                   "give the number of sequences of your data, for example --dataset 10000",
+                   "option '--dataset': '%s' has images, but '%s' takes sequences of tokens",
+                   set->name, net->name);
+    return false;
+}
+
 /* Replaces the error's hint: the data set's images are too small for the network but can be
  * enlarged. */
 static void hint_larger_input(struct orch_net_request request, const struct orch_usual_data *set,
@@ -122,6 +133,12 @@ static void hint_larger_input(struct orch_net_request request, const struct orch
     struct orch_net *net = orch_network_open(&request, NULL, NULL);
     if (!net)
         return;
+    if (orch_net_is_sequence(net)) {
+        g_clear_error(error);
+        refuse_images(set, net, error);
+        orch_net_free(net);
+        return;
+    }
     g_autofree char *hint =
         g_strdup_printf("to enlarge the images of %s: --input %dx%dx%d", set->name,
                         (int)net->input.c, (int)net->input.h, (int)net->input.w);
@@ -141,6 +158,17 @@ bool orch_time_question_open_table(struct orch_time_question *q, const char *pat
     q->net = !table_only ? orch_net_from_layer_table(q->table, error) : NULL;
     q->costs = q->net ? orch_net_costs(q->net) : NULL;
     return table_only || q->net;
+}
+
+static void assume_input(struct orch_time_question *q, bool is_of_data)
+{
+    const struct orch_net_shape *in = &q->net->input;
+    bool is_shorter = in->h < q->net->positions && in->w == 1;
+    g_autofree char *from = is_shorter
+                                ? g_strdup_printf("of at most %d tokens", (int)q->net->positions)
+                                : g_strdup(is_of_data ? "the data set's" : "the network's own");
+    orch_time_question_assume(q, "input", is_shorter ? "--tokens" : "--input", "%dx%dx%d, %s",
+                              (int)in->c, (int)in->h, (int)in->w, from);
 }
 
 bool orch_time_question_open_net(struct orch_time_question *q, struct orch_net_request *request,
@@ -165,11 +193,11 @@ bool orch_time_question_open_net(struct orch_time_question *q, struct orch_net_r
     }
     if (!q->net)
         return false;
+    if (set && orch_net_is_sequence(q->net))
+        return refuse_images(set, q->net, error);
     q->costs = orch_net_costs(q->net);
     if (!is_given)
-        orch_time_question_assume(q, "input", "--input", "%dx%dx%d, %s", (int)q->net->input.c,
-                                  (int)q->net->input.h, (int)q->net->input.w,
-                                  request->input ? "the data set's" : "the network's own");
+        assume_input(q, request->input);
     return true;
 }
 

@@ -135,6 +135,8 @@ const char *orch_suggest(const char *word, const char *const *candidates)
         unsigned d = distance(word, *candidates);
         if (!d && strcmp(word, *candidates) == 0)
             continue;
+        if (d > 1 && strlen(word) > 3 && g_str_has_prefix(*candidates, word))
+            d = 1; /* 'A100-SXM' begins 'A100-SXM4-40GB', which is nearer than 'P100-SXM2' */
         /* a prefix relation counts as near: 'learning_rate', 'learning' */
         if (d >= best_distance && strlen(word) >= 3 &&
             (g_str_has_prefix(*candidates, word) || g_str_has_prefix(word, *candidates)) && !best)

@@ -127,6 +127,8 @@ struct orch_net {
     char *family; /* entry of the zoo: "resnet-cifar:N" */
     struct orch_net_shape input;
     int64_t classes;
+    int64_t positions;  /* tokens that the model was made for; 0: not known, or as asked */
+    int held_bits;      /* of a quantized model's weights, as its file says; 0: it is not one */
     GPtrArray *nodes;   /* struct orch_net_node * */
     GPtrArray *tensors; /* struct orch_net_tensor *, in node order */
     int group_count;
@@ -152,6 +154,10 @@ bool orch_net_input_parse(const char *text, struct orch_net_options *out);
 /** "3x224x224". The caller frees. */
 char *orch_net_shape_format(struct orch_net_shape shape);
 
+/** Tokens of a question that names no length, where the model has as many: longer contexts are
+ * rarely trained. */
+#define ORCH_NET_TOKENS_USUAL 8192
+
 struct orch_net_builder;
 
 /** A family of the zoo. */
@@ -161,6 +167,7 @@ struct orch_net_family {
     struct orch_net_shape input;
     int64_t classes;
     bool is_classifier; /* of images */
+    int64_t positions;  /* of tokens that it was made for; 0: it is none of tokens */
     /* builds the layers (lib/net/build.h). `argument` is the text after the colon of the requested
      * name, or `sizes`; `variant` distinguishes families with the same builder */
     void (*build)(struct orch_net_builder *b, const char *argument, int variant);

@@ -89,11 +89,30 @@ static void hint_own_model(const struct orch_net_reader *const *readers, GError 
     if (!made_by || !error || !*error || (*error)->code != ORCH_ERROR_NOT_FOUND)
         return;
     g_autofree char *what = orch_error_what(*error);
-    g_autofree char *hint =
-        g_strdup_printf("%s\n  hint: a model of your own is a file, as %s writes it",
-                        orch_error_hint(*error), made_by);
+    g_autofree char *hint = g_strdup_printf("%s (a model of your own is a file, as %s writes it)",
+                                            orch_error_hint(*error), made_by);
     g_clear_error(error);
     orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint, "%s", what);
+}
+
+/* Refuses more tokens than the table of positions has rows; other models may take them. */
+static bool check_length(const struct orch_net *net, GPtrArray *notes, GError **error)
+{
+    const int tokens = (int)net->input.h, most = (int)net->positions;
+    bool has_table = false;
+    if (!most || net->input.w > 1 || tokens <= most)
+        return true;
+    for (guint i = 0; i < net->nodes->len; i++)
+        has_table |= orch_net_node(net, (int)i)->rows == ORCH_NET_ROWS_POSITIONS;
+    if (!has_table) {
+        g_ptr_array_add(notes, g_strdup_printf("'%s' was made for at most %d tokens, not %d",
+                                               net->name, most, tokens));
+        return true;
+    }
+    g_autofree char *hint = g_strdup_printf("use at most %d tokens", most);
+    orch_error_set(error, ORCH_ERROR_USAGE, hint, "network '%s' has %d positions for %d tokens",
+                   net->name, most, tokens);
+    return false;
 }
 
 struct orch_net *orch_net_open(const struct orch_net_reader *const *readers,
@@ -118,11 +137,12 @@ struct orch_net *orch_net_open(const struct orch_net_reader *const *readers,
     if (request->input && !orch_net_input_read(request->input, &o, error))
         return NULL;
     const struct orch_net_shape input = {o.channels, o.height, o.width};
-    if (reader)
-        return reader->read(request, input, notes, error);
-    struct orch_net *net = orch_net_make(&o, error);
-    if (!net)
+    struct orch_net *net =
+        reader ? reader->read(request, input, notes, error) : orch_net_make(&o, error);
+    if (!net && !reader)
         hint_own_model(readers, error);
+    if (net && notes && !check_length(net, notes, error))
+        g_clear_pointer(&net, orch_net_free);
     return net;
 }
 

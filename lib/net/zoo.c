@@ -10,11 +10,12 @@
 
 /* ---- the table ----------------------------------------------------------------------------- */
 
-#define INPUT(channels, side, classes, trains) {channels, side, side}, classes, trains
+#define INPUT(channels, side, classes, trains) {channels, side, side}, classes, trains, 0
 #define GREY(side) INPUT(1, side, 10, true)
 #define IMAGENET INPUT(3, 224, 1000, true)
 #define CIFAR INPUT(3, 32, 10, true)
-#define TOKENS(count, vocabulary) {1, count, 1}, vocabulary, false
+#define TOKENS(count, vocabulary)                                                                  \
+    {1, MIN(count, ORCH_NET_TOKENS_USUAL), 1}, vocabulary, false, count
 #define COUNTED_IMAGENET INPUT(3, 224, 1000, false)
 #define B(name) orch_net_build_##name, NULL
 #define SIZED(name, sizes) orch_net_build_##name, sizes
@@ -24,22 +25,23 @@
         name, source "; " #family ":" sizes, input, SIZED(family, sizes), 0                        \
     }
 #define BERT_MASKED true /* predicts masked tokens */
-#define MIXTURE true     /* of experts */
+#define OF_MASKED(name, source, sizes, input)                                                      \
+    {                                                                                              \
+        name, source "; bert-mlm:" sizes, input, SIZED(bert, sizes), BERT_MASKED                   \
+    }
+#define MIXTURE true /* of experts */
 
 static const struct orch_net_family ZOO[] = {
     {"lenet5", "LeCun et al. 1998, with tanh and average pooling", GREY(32), B(lenet5), 0},
     {"mlp:SIZES", "fully connected, ReLU; mlp is mlp:512,256", GREY(28), B(mlp), 0},
-    {"alexnet", "Krizhevsky 2014 (one weird trick), as torchvision has it", IMAGENET, B(alexnet),
-     0},
-    {"alexnet-v2", "as TF-Slim and PALEO have it: dense layers are convolutions", IMAGENET,
-     B(alexnet_v2), 384},
+    {"alexnet", "Krizhevsky 2014, as torchvision has it", IMAGENET, B(alexnet), 0},
+    {"alexnet-v2", "as PALEO has it: dense layers are convolutions", IMAGENET, B(alexnet_v2), 384},
     {"alexnet-owt", "alexnet-v2 with 256 channels in conv4 (PALEO's hybrid parallelism)", IMAGENET,
      B(alexnet_v2), 256},
     {"alexnet-grouped", "Krizhevsky et al. 2012: two groups, LRN", INPUT(3, 227, 1000, true),
      B(alexnet_grouped), 0},
     {"airbench:WIDTHS", "Jordan 2024; airbench is airbench:64,256,256", CIFAR, B(airbench), 0},
-    {"airbench-relu:WIDTHS", "airbench:WIDTHS with ReLU, which is faster on a CPU", CIFAR,
-     B(airbench), 1},
+    {"airbench-relu:WIDTHS", "airbench with ReLU, faster on a CPU", CIFAR, B(airbench), 1},
     {"airbench-small:WIDTHS", "with ReLU and a stride of 2; airbench-small is airbench-small:32,64",
      GREY(28), B(airbench), 2},
     {"resnet-cifar:N", "He et al. 2015, 4.2: N = 6n+2, option A", CIFAR, B(resnet_cifar), 0},
@@ -53,12 +55,9 @@ static const struct orch_net_family ZOO[] = {
     {"resnet50", "He et al. 2015, stride in the 3x3 (torchvision)", IMAGENET, B(resnet), 50},
     {"resnet101", "He et al. 2015, stride in the 3x3 (torchvision)", IMAGENET, B(resnet), 101},
     {"resnet152", "He et al. 2015, stride in the 3x3 (torchvision)", IMAGENET, B(resnet), 152},
-    {"resnet50-v1", "He et al. 2015, stride in the first 1x1 (the paper)", IMAGENET, B(resnet),
-     2050},
-    {"resnet101-v1", "He et al. 2015, stride in the first 1x1 (the paper)", IMAGENET, B(resnet),
-     2101},
-    {"resnet152-v1", "He et al. 2015, stride in the first 1x1 (the paper)", IMAGENET, B(resnet),
-     2152},
+    {"resnet50-v1", "He et al. 2015, stride in the first 1x1", IMAGENET, B(resnet), 2050},
+    {"resnet101-v1", "He et al. 2015, stride in the first 1x1", IMAGENET, B(resnet), 2101},
+    {"resnet152-v1", "He et al. 2015, stride in the first 1x1", IMAGENET, B(resnet), 2152},
     {"resnext50_32x4d", "Xie et al. 2017", IMAGENET, B(resnet), 3050},
     {"wide_resnet50_2", "Zagoruyko and Komodakis 2016", IMAGENET, B(resnet), 4050},
     {"wide-resnet-28-10", "Zagoruyko and Komodakis 2016", CIFAR, B(wide_resnet), 2810},
@@ -78,10 +77,8 @@ static const struct orch_net_family ZOO[] = {
     {"googlenet", "Szegedy et al. 2015, as torchvision has it, without auxiliary heads", IMAGENET,
      B(googlenet), 0},
     {"googlenet-aux", "googlenet with its two auxiliary heads", IMAGENET, B(googlenet), 1},
-    {"googlenet-bvlc", "Szegedy et al. 2015, as Caffe has it: 5x5 branches, LRN", IMAGENET,
-     B(googlenet), 2},
-    {"googlenet-bvlc-aux", "googlenet-bvlc with its two auxiliary heads", IMAGENET, B(googlenet),
-     3},
+    {"googlenet-bvlc", "Szegedy et al. 2015 (Caffe): 5x5 branches, LRN", IMAGENET, B(googlenet), 2},
+    {"googlenet-bvlc-aux", "googlenet-bvlc, two auxiliary heads", IMAGENET, B(googlenet), 3},
     {"inception_v3", "Szegedy et al. 2016, without the auxiliary head", INPUT(3, 299, 1000, true),
      B(inception_v3), 0},
     {"inception_v3-aux", "inception_v3 with its auxiliary head", INPUT(3, 299, 1000, true),
@@ -95,8 +92,7 @@ static const struct orch_net_family ZOO[] = {
     {"efficientnet_b0", "Tan and Le 2019", IMAGENET, B(efficientnet_b0), 0},
     {"ssd_mobilenet_v1", "Liu et al. 2016 on MobileNet v1; 90 classes of COCO and background",
      INPUT(3, 300, 91, false), B(ssd_mobilenet_v1), 0},
-    {"mobilenet-v1-ssd",
-     "Liu et al. 2016 on MobileNet v1 as pytorch-ssd has it; 20 classes of VOC and background",
+    {"mobilenet-v1-ssd", "Liu et al. 2016 as pytorch-ssd has it; 20 classes of VOC and background",
      INPUT(3, 300, 21, false), B(mobilenet_v1_ssd), 0},
     {"ssd-small:WIDTH", "a detector with 3 maps and 3x3 convolutions; ssd-small is ssd-small:16",
      INPUT(3, 96, 11, false), B(ssd_small), 0},
@@ -104,44 +100,36 @@ static const struct orch_net_family ZOO[] = {
      B(nature_dqn), 0},
     {"minatar-dqn", "Young and Tian 2019 (MinAtar); the classes are actions", INPUT(4, 10, 6, true),
      B(minatar_dqn), 0},
-    {"inception-naive:FILTERS",
-     "one inception module without reductions; filters as GoogLeNet's 3b", INPUT(256, 32, 1, false),
-     B(inception_module), 0},
-    {"inception-reduced:FILTERS",
-     "one inception module with 1x1 reductions; filters as GoogLeNet's 3b",
+    {"inception-naive:FILTERS", "one inception module; filters as GoogLeNet's 3b",
+     INPUT(256, 32, 1, false), B(inception_module), 0},
+    {"inception-reduced:FILTERS", "one module with 1x1 reductions; filters as GoogLeNet's 3b",
      INPUT(256, 32, 1, false), B(inception_module), 1},
     {"bert:LAYERS,WIDTH,HEADS", "Devlin et al. 2019; a fourth size is the feed-forward layers'",
      TOKENS(512, 30522), B(bert), 0},
-    {"bert-base", "Devlin et al. 2019; 512 tokens, vocabulary of the uncased model",
-     TOKENS(512, 30522), SIZED(bert, "12,768,12"), 0},
+    OF("bert-base", "Devlin et al. 2019", bert, "12,768,12", TOKENS(512, 30522)),
     OF("bert-large", "Devlin et al. 2019", bert, "24,1024,16", TOKENS(512, 30522)),
-    {"bert-base-cased", "Devlin et al. 2019; vocabulary of the cased model", TOKENS(512, 28996),
-     SIZED(bert, "12,768,12"), 0},
-    {"bert-large-cased", "Devlin et al. 2019; vocabulary of the cased model", TOKENS(512, 28996),
-     SIZED(bert, "24,1024,16"), 0},
-    {"distilbert-base-cased", "Sanh et al. 2019; vocabulary of the cased model", TOKENS(512, 28996),
-     SIZED(bert, "6,768,12,kinds=-1,bare"), 0},
-    {"xlm-roberta-base", "Conneau et al. 2020; roberta-base with another vocabulary",
-     TOKENS(512, 250002), SIZED(bert, "12,768,12,kinds=1,pads=2"), 0},
-    {"xlm-roberta-large", "Conneau et al. 2020; roberta-large with another vocabulary",
-     TOKENS(512, 250002), SIZED(bert, "24,1024,16,kinds=1,pads=2"), 0},
+    OF_MASKED("bert-base-cased", "Devlin et al. 2019", "12,768,12", TOKENS(512, 28996)),
+    OF_MASKED("bert-large-cased", "Devlin et al. 2019", "24,1024,16", TOKENS(512, 28996)),
+    OF_MASKED("distilbert-base-uncased", "Sanh et al. 2019", "6,768,12,kinds=-1,bare",
+              TOKENS(512, 30522)),
+    OF_MASKED("distilbert-base-cased", "Sanh et al. 2019", "6,768,12,kinds=-1,bare",
+              TOKENS(512, 28996)),
+    OF_MASKED("xlm-roberta-base", "Conneau et al. 2020", "12,768,12,kinds=1,pads=2",
+              TOKENS(512, 250002)),
+    OF_MASKED("xlm-roberta-large", "Conneau et al. 2020", "24,1024,16,kinds=1,pads=2",
+              TOKENS(512, 250002)),
     {"bert-mlm:LAYERS,WIDTH,HEADS", "with the head that predicts masked tokens, not the pooler",
      TOKENS(512, 30522), B(bert), BERT_MASKED},
-    {"bert-base-mlm", "bert-mlm:12,768,12", TOKENS(512, 30522), SIZED(bert, "12,768,12"),
-     BERT_MASKED},
-    {"bert-large-mlm", "bert-mlm:24,1024,16", TOKENS(512, 30522), SIZED(bert, "24,1024,16"),
-     BERT_MASKED},
+    OF_MASKED("bert-base-mlm", "Devlin et al. 2019", "12,768,12", TOKENS(512, 30522)),
+    OF_MASKED("bert-large-mlm", "Devlin et al. 2019", "24,1024,16", TOKENS(512, 30522)),
     {"distilbert", "Sanh et al. 2019; half of bert-base's layers, without a pooler",
      TOKENS(512, 30522), SIZED(bert, "6,768,12,kinds=-1,bare"), 0},
-    {"roberta-base", "Liu et al. 2019; bert-base with another vocabulary", TOKENS(512, 50265),
-     SIZED(bert, "12,768,12,kinds=1,pads=2"), 0},
-    {"roberta-large", "Liu et al. 2019; bert-large with another vocabulary", TOKENS(512, 50265),
-     SIZED(bert, "24,1024,16,kinds=1,pads=2"), 0},
+    OF_MASKED("roberta-base", "Liu et al. 2019", "12,768,12,kinds=1,pads=2", TOKENS(512, 50265)),
+    OF_MASKED("roberta-large", "Liu et al. 2019", "24,1024,16,kinds=1,pads=2", TOKENS(512, 50265)),
     {"gpt:LAYERS,WIDTH,HEADS", "as GPT-2; a fourth size is the feed-forward layers'",
      TOKENS(1024, 50257), B(gpt), 0},
     OF("distilgpt2", "Sanh et al. 2019", gpt, "6,768,12", TOKENS(1024, 50257)),
-    {"gpt2", "Radford et al. 2019, small; 1024 tokens", TOKENS(1024, 50257),
-     SIZED(gpt, "12,768,12"), 0},
+    OF("gpt2", "Radford et al. 2019, small", gpt, "12,768,12", TOKENS(1024, 50257)),
     OF("gpt2-medium", "Radford et al. 2019", gpt, "24,1024,16", TOKENS(1024, 50257)),
     OF("gpt2-large", "Radford et al. 2019", gpt, "36,1280,20", TOKENS(1024, 50257)),
     OF("gpt2-xl", "Radford et al. 2019", gpt, "48,1600,25", TOKENS(1024, 50257)),
@@ -163,38 +151,36 @@ static const struct orch_net_family ZOO[] = {
     OF("llama-2-70b", "Touvron et al. 2023", llama, "80,8192,64,8,28672", TOKENS(4096, 32000)),
     OF("llama-3-8b", "Grattafiori et al. 2024", llama, "32,4096,32,8,14336", TOKENS(8192, 128256)),
     OF("llama-3-70b", "Grattafiori et al. 2024", llama, "80,8192,64,8,28672", TOKENS(8192, 128256)),
-    {"llama-3.2-1b", "Meta 2024; llama:16,2048,32,8,8192 with the embedding's weights as scores",
-     TOKENS(8192, 128256), SIZED(llama, "16,2048,32,8,8192,tied"), 0},
-    {"llama-3.2-3b", "Meta 2024; llama:28,3072,24,8,8192 with the embedding's weights as scores",
-     TOKENS(8192, 128256), SIZED(llama, "28,3072,24,8,8192,tied"), 0},
-    OF("mistral-7b", "Jiang et al. 2023", llama, "32,4096,32,8,14336", TOKENS(4096, 32000)),
-    {"mistral-7b-v0.3", "Mistral AI 2024; mistral-7b with another vocabulary", TOKENS(4096, 32768),
-     SIZED(llama, "32,4096,32,8,14336"), 0},
-    OF("qwen2.5-0.5b", "Qwen 2024", llama, "24,896,14,2,4864,tied,bias", TOKENS(4096, 151936)),
-    OF("qwen2.5-1.5b", "Qwen 2024", llama, "28,1536,12,2,8960,tied,bias", TOKENS(4096, 151936)),
-    OF("qwen2.5-7b", "Qwen 2024", llama, "28,3584,28,4,18944,bias", TOKENS(4096, 152064)),
+    OF("llama-3.1-8b", "Meta 2024", llama, "32,4096,32,8,14336", TOKENS(131072, 128256)),
+    OF("llama-3.1-70b", "Meta 2024", llama, "80,8192,64,8,28672", TOKENS(131072, 128256)),
+    OF("llama-3.2-1b", "Meta 2024", llama, "16,2048,32,8,8192,tied", TOKENS(131072, 128256)),
+    OF("llama-3.2-3b", "Meta 2024", llama, "28,3072,24,8,8192,tied", TOKENS(131072, 128256)),
+    OF("mistral-7b", "Jiang et al. 2023", llama, "32,4096,32,8,14336", TOKENS(32768, 32000)),
+    OF("mistral-7b-v0.3", "Mistral AI 2024", llama, "32,4096,32,8,14336", TOKENS(32768, 32768)),
+    OF("qwen2.5-0.5b", "Qwen 2024", llama, "24,896,14,2,4864,tied,bias", TOKENS(32768, 151936)),
+    OF("qwen2.5-1.5b", "Qwen 2024", llama, "28,1536,12,2,8960,tied,bias", TOKENS(32768, 151936)),
+    OF("qwen2.5-7b", "Qwen 2024", llama, "28,3584,28,4,18944,bias", TOKENS(131072, 152064)),
     {"moe:LAYERS,WIDTH,HEADS",
      "llama of which each token has some of many experts; sizes as llama, experts=N, chosen=N",
      TOKENS(4096, 32000), B(llama), MIXTURE},
     {"mixtral-8x7b", "Jiang et al. 2024; moe:32,4096,32,8,14336,experts=8,chosen=2",
-     TOKENS(4096, 32000), SIZED(llama, "32,4096,32,8,14336,experts=8,chosen=2"), MIXTURE},
+     TOKENS(32768, 32000), SIZED(llama, "32,4096,32,8,14336,experts=8,chosen=2"), MIXTURE},
     {"mixtral-8x22b", "Mistral AI 2024; moe:56,6144,48,8,16384,experts=8,chosen=2",
-     TOKENS(4096, 32768), SIZED(llama, "56,6144,48,8,16384,experts=8,chosen=2"), MIXTURE},
+     TOKENS(65536, 32768), SIZED(llama, "56,6144,48,8,16384,experts=8,chosen=2"), MIXTURE},
     {"deepseek-v3", "DeepSeek-AI 2024, without the layer that predicts a further token",
-     TOKENS(4096, 129280),
+     TOKENS(163840, 129280),
      SIZED(llama, "61,7168,128,128,18432,experts=256,chosen=8,expert=2048,shared=2048,dense=3,"
                   "routerbias,queryrank=1536,keyrank=512,rotary=64,head=128,values=128"),
      MIXTURE},
-    {"qwen3-30b-a3b", "Qwen 2025; 128 experts, 8 for each token", TOKENS(4096, 151936),
+    {"qwen3-30b-a3b", "Qwen 2025; 128 experts, 8 for each token", TOKENS(40960, 151936),
      SIZED(llama, "48,2048,32,4,6144,head=128,headnorm,experts=128,chosen=8,expert=768"), MIXTURE},
-    {"qwen3-235b-a22b", "Qwen 2025; 128 experts, 8 for each token", TOKENS(4096, 151936),
+    {"qwen3-235b-a22b", "Qwen 2025; 128 experts, 8 for each token", TOKENS(40960, 151936),
      SIZED(llama, "94,4096,64,4,12288,head=128,headnorm,experts=128,chosen=8,expert=1536"),
      MIXTURE},
     {"t5:LAYERS,WIDTH,HEADS",
      "Raffel et al. 2020; further sizes: the feed-forward layers', a head's", TOKENS(512, 32128),
      B(t5), 0},
-    {"t5-small", "Raffel et al. 2020; t5:6,512,8; encoder and decoder of 512 tokens",
-     TOKENS(512, 32128), SIZED(t5, "6,512,8"), 0},
+    OF("t5-small", "Raffel et al. 2020", t5, "6,512,8", TOKENS(512, 32128)),
     OF("t5-base", "Raffel et al. 2020", t5, "12,768,12", TOKENS(512, 32128)),
     OF("t5-large", "Raffel et al. 2020", t5, "24,1024,16", TOKENS(512, 32128)),
     {"vit:LAYERS,WIDTH,HEADS",
@@ -222,70 +208,42 @@ const struct orch_net_family *orch_net_families(void)
 /* Alternative names of networks in papers and other libraries. */
 static const char *const ALIASES[][2] = {
     {"resnext50", "resnext50_32x4d"},
-    {"wide-resnet-50-2", "wide_resnet50_2"},
     {"squeezenet", "squeezenet1_0"},
     {"wrn-28-10", "wide-resnet-28-10"},
     {"gpt2-small", "gpt2"},
     {"bert", "bert-base"},
-    {"bert-base-uncased", "bert-base"},
-    {"bert-large-uncased", "bert-large"},
+    {"bert-base-uncased", "bert-base-mlm"},
+    {"bert-large-uncased", "bert-large-mlm"},
     {"roberta", "roberta-base"},
-    {"distilbert-base-uncased", "distilbert"},
     {"t5", "t5-base"},
     {"mistral", "mistral-7b"},
-    {"mistral-7b-v0.1", "mistral-7b"},
     {"meta-llama-3-8b", "llama-3-8b"},
-    {"llama-3.1-8b", "llama-3-8b"},
     {"meta-llama-3-70b", "llama-3-70b"},
-    {"llama-3.1-70b", "llama-3-70b"},
     {"tinyllama-1.1b", "tinyllama"},
-    {"tinyllama-1.1b-chat-v1.0", "tinyllama"},
     {"tinyllama-1.1b-intermediate-step-1431k-3t", "tinyllama"},
-    {"meta-llama-3.1-8b", "llama-3-8b"},
-    {"llama-3.3-70b", "llama-3-70b"},
-    {"mistral-7b-instruct-v0.1", "mistral-7b"},
+    {"meta-llama-3.1-8b", "llama-3.1-8b"},
+    {"llama-3.3-70b", "llama-3.1-70b"},
     {"mistral-7b-instruct-v0.2", "mistral-7b"},
     {"mistral-7b-instruct-v0.3", "mistral-7b-v0.3"},
     {"mixtral", "mixtral-8x7b"},
-    {"mixtral-8x7b-v0.1", "mixtral-8x7b"},
-    {"mixtral-8x7b-instruct-v0.1", "mixtral-8x7b"},
-    {"mixtral-8x22b-v0.1", "mixtral-8x22b"},
-    {"mixtral-8x22b-instruct-v0.1", "mixtral-8x22b"},
-    {"deepseek-v3-0324", "deepseek-v3"},
     {"deepseek-r1", "deepseek-v3"},
     {"qwen3-moe", "qwen3-30b-a3b"},
     {"opt-13b", "opt:40,5120,40"},
     {"opt-30b", "opt:48,7168,56"},
     {"opt-66b", "opt:64,9216,72"},
-    {"deit-tiny-patch16-224", "vit_ti_16"},
-    {"deit-small-patch16-224", "vit_s_16"},
-    {"deit-base-patch16-224", "vit_b_16"},
     {"vit-base-patch32-224", "vit_b_32"},
     {"vit-large-patch32-224", "vit_l_32"},
-    {"vit-b-32", "vit_b_32"},
-    {"vit-l-16", "vit_l_16"},
-    {"vit-l-32", "vit_l_32"},
-    {"vit-h-14", "vit_h_14"},
-    {"vit-s-16", "vit_s_16"},
-    {"vit-ti-16", "vit_ti_16"},
     {"llama-2", "llama-2-7b"},
     {"llama-3", "llama-3-8b"},
-    {"vit-b-16", "vit_b_16"},
     {"vit-base", "vit_b_16"},
     {"vit-large", "vit_l_16"},
     {"vit-huge", "vit_h_14"},
     {"vit-tiny", "vit_ti_16"},
     {"vit-small", "vit_s_16"},
-    {"vit-base-patch16-224", "vit_b_16"},
-    {"vit-large-patch16-224", "vit_l_16"},
     {"deit-tiny", "vit_ti_16"},
     {"deit-small", "vit_s_16"},
     {"deit-base", "vit_b_16"},
     {"convnext", "convnext_tiny"},
-    {"inception-v3", "inception_v3"},
-    {"efficientnet-b0", "efficientnet_b0"},
-    {"mobilenet-v1", "mobilenet_v1"},
-    {"mobilenet-v2", "mobilenet_v2"},
     {"dqn", "nature-dqn"},
     {"mb1-ssd", "mobilenet-v1-ssd"},
 };
@@ -350,7 +308,8 @@ static const struct orch_net_family *find_published(const char *name, const char
  * further have their base's sizes. */
 static const struct orch_net_family *find_family(const char *name, const char **out_argument)
 {
-    static const char *const tuned[] = {"-hf", "-base", "-chat", "-instruct", "-2507", "-thinking"};
+    static const char *const tuned[] = {"-hf",       "-base", "-chat", "-instruct", "-2507",
+                                        "-thinking", "-v0.1", "-v1.0", "-0324",     "-patch16-224"};
     const struct orch_net_family *found = find_known(name, out_argument, true);
     found = found ? found : find_known(name, out_argument, false);
     found = found ? found : find_published(name, out_argument);
@@ -367,7 +326,7 @@ char *orch_net_canonical_name(const char *name)
 {
     const char *argument;
     const struct orch_net_family *family = find_family(name, &argument);
-    if (!family)
+    if (!family || (argument && !*argument))
         return NULL;
     g_autofree char *own = before_colon(family->pattern);
     return argument ? g_strconcat(own, ":", argument, NULL) : g_strdup(own);
@@ -485,6 +444,24 @@ static bool check_range(const struct request *request, GError **error)
     return false;
 }
 
+/* Tokens are a column; images have rows and columns. A multilayer perceptron takes any values. */
+static bool check_kind(const struct request *request, GError **error)
+{
+    const struct orch_net_shape *input = &request->input;
+    bool is_of_tokens = request->family->positions > 0;
+    if (is_of_tokens
+            ? input->c == 1 && input->w == 1
+            : input->w != 1 || input->h == 1 || g_str_has_prefix(request->family->pattern, "mlp"))
+        return true;
+    g_autofree char *given = orch_net_shape_format(*input);
+    g_autofree char *usual = orch_net_shape_format(request->family->input);
+    g_autofree char *hint = g_strdup_printf("its usual input is %s", usual);
+    orch_error_set(error, ORCH_ERROR_USAGE, hint,
+                   "network '%s' takes %s, but the input %s is not one", request->name,
+                   is_of_tokens ? "a sequence of tokens (1xTx1)" : "an image", given);
+    return false;
+}
+
 struct orch_net *orch_net_make(const struct orch_net_options *options, GError **error)
 {
     g_autofree char *name = orch_net_canonical_name(options->name);
@@ -499,13 +476,15 @@ struct orch_net *orch_net_make(const struct orch_net_options *options, GError **
                                             options->height ? options->height : usual->h,
                                             options->width ? options->width : usual->w};
     request.classes = options->classes ? options->classes : request.family->classes;
-    if (!check_range(&request, error))
+    if (!check_kind(&request, error) || !check_range(&request, error))
         return NULL;
     bool is_too_small = false;
     g_autoptr(GError) why = NULL;
     struct orch_net *net = build(&request, &is_too_small, &why);
-    if (net)
+    if (net) {
+        net->positions = strchr(options->name, ':') ? 0 : request.family->positions;
         return net;
+    }
     if (!is_too_small) {
         g_propagate_error(error, g_steal_pointer(&why));
         return NULL;

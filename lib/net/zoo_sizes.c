@@ -23,6 +23,7 @@ static bool read_word(const char *word, struct orch_net_sizes *s)
                  {"head=", NULL, &s->head_width},
                  {"kinds=", NULL, &s->kinds},
                  {"pads=", NULL, &s->pads},
+                 {"positions=", NULL, &s->positions},
                  {"headnorm", &s->has_head_norms, NULL},
                  {"experts=", NULL, &s->experts},
                  {"chosen=", NULL, &s->chosen},
@@ -38,29 +39,38 @@ static bool read_word(const char *word, struct orch_net_sizes *s)
     for (size_t i = 0; i < G_N_ELEMENTS(words); i++) {
         if (words[i].number && g_str_has_prefix(word, words[i].word))
             return orch_int_parse(word + strlen(words[i].word), words[i].number) &&
-                   *words[i].number >= -1 && *words[i].number <= WIDTH_MAX;
+                   *words[i].number >= -(words[i].number == &s->kinds) &&
+                   *words[i].number <= WIDTH_MAX;
         if (words[i].flag && strcmp(word, words[i].word) == 0)
             return *words[i].flag = true;
     }
     return false;
 }
 
-/* None, or some of which each token has at least one. */
-static bool has_possible_experts(const struct orch_net_sizes *s)
+/* The first rule that the sizes break; NULL: none. `has_head`: the width of a head is given. */
+static const char *broken_rule(const struct orch_net_sizes *s, bool has_head)
 {
-    return s->experts == 0 ? !s->chosen && !s->expert_inner && !s->shared_inner && !s->dense
-                           : s->chosen >= 1 && s->chosen <= s->experts && s->expert_inner >= 1 &&
-                                 s->shared_inner >= 0 && s->dense >= 0 && s->dense < s->layers;
-}
-
-static bool is_possible(const struct orch_net_sizes *s)
-{
-    return has_possible_experts(s) && s->query_rank >= 0 && s->key_rank >= 0 && s->rotary >= 0 &&
-           s->value_width >= 1 && s->layers >= 1 && s->layers <= LAYERS_MAX && s->width >= 1 &&
-           s->width <= WIDTH_MAX && s->heads >= 1 &&
-           (s->width % s->heads == 0 || s->head_width * s->heads != s->width) &&
-           s->key_heads >= 1 && s->pads >= 0 && s->heads % s->key_heads == 0 && s->inner >= 1 &&
-           s->inner <= 4 * WIDTH_MAX && s->head_width >= 1 && s->head_width <= WIDTH_MAX;
+    const struct {
+        bool is_kept;
+        const char *rule;
+    } rules[] = {
+        {s->layers >= 1 && s->layers <= LAYERS_MAX, "LAYERS is from 1 to " G_STRINGIFY(LAYERS_MAX)},
+        {s->width >= 1 && s->width <= WIDTH_MAX, "WIDTH is from 1 to " G_STRINGIFY(WIDTH_MAX)},
+        {s->heads >= 1 && (has_head || s->width % s->heads == 0), "HEADS must divide WIDTH"},
+        {s->head_width >= 1 && s->value_width >= 1 && s->head_width <= WIDTH_MAX,
+         "a head's width is from 1 to " G_STRINGIFY(WIDTH_MAX)},
+        {s->key_heads >= 1 && s->heads % s->key_heads == 0, "KEY_HEADS must divide HEADS"},
+        {s->inner >= 1 && s->inner <= 4 * WIDTH_MAX, "FEED_FORWARD is from 1 to 262144"},
+        {!s->experts || (s->chosen >= 1 && s->chosen <= s->experts),
+         "each token has from 1 to all of the experts (chosen=N of experts=N)"},
+        {!s->experts || s->dense < s->layers, "dense=N is less than LAYERS"},
+        {s->experts || (!s->chosen && !s->expert_inner && !s->shared_inner && !s->dense),
+         "chosen=, expert=, shared= and dense= need experts=N"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(rules); i++)
+        if (!rules[i].is_kept)
+            return rules[i].rule;
+    return NULL;
 }
 
 bool orch_net_sizes_read(struct orch_net_builder *b, const char *argument, const char *form,
@@ -79,17 +89,18 @@ bool orch_net_sizes_read(struct orch_net_builder *b, const char *argument, const
     s->key_heads = s->key_heads ? s->key_heads : s->heads;
     s->inner = s->inner ? s->inner : 4 * s->width;
     s->patch = s->patch ? s->patch : 16;
+    bool has_head = s->head_width > 0 && (fourth == &s->key_heads || fifth == &s->head_width);
     s->head_width = s->head_width ? s->head_width : s->heads > 0 ? s->width / s->heads : 1;
     s->expert_inner = s->experts && !s->expert_inner ? s->inner : s->expert_inner;
     s->value_width = s->value_width ? s->value_width : s->head_width;
-    if (ok && is_possible(s))
+    const char *why = ok ? broken_rule(s, has_head) : "sizes are whole numbers with commas";
+    if (!why)
         return true;
     if (!argument)
         orch_error_set(&b->error, ORCH_ERROR_RECIPE, form, "network '%s' needs its sizes",
                        b->net->name);
     else
-        orch_error_set(&b->error, ORCH_ERROR_RECIPE,
-                       "HEADS must divide WIDTH, and KEY_HEADS (if given) must divide HEADS",
-                       "network '%s': '%s' is not %s", b->net->name, argument, form);
+        orch_error_set(&b->error, ORCH_ERROR_RECIPE, why, "network '%s': '%s' is not %s",
+                       b->net->name, argument, form);
     return false;
 }

@@ -14,6 +14,7 @@ struct orch_net_sizes {
     int64_t head_width;  /* of T5, whose heads together need not be as wide as the layer */
     int64_t kinds;       /* of tokens, as BERT tells them apart; -1: none */
     int64_t pads;        /* places before the first token */
+    int64_t positions;   /* learned, without these places; 0: the family's, and all of the input */
     bool is_tied;        /* the scores use the embedding's weights */
     bool is_biased;      /* queries, keys and values have biases where the family has none */
     bool is_bare;        /* without a pooler */

@@ -8,6 +8,13 @@ static int gelu(struct orch_net_builder *b, int in)
     return orch_net_activation(b, in, ORCH_NET_GELU);
 }
 
+/* Rows of a learned table of positions: as many as the tokens where no number is given. */
+static int64_t rows_of_positions(const struct orch_net_builder *b, const struct orch_net_sizes *s,
+                                 int64_t usual)
+{
+    return MAX(s->positions ? s->positions : usual, b->net->input.h);
+}
+
 /* Devlin et al. 2019: layer norm after each sum. Masked: the head that predicts masked tokens, with
  * the embedding's weights, instead of the pooler. */
 void orch_net_build_bert(struct orch_net_builder *b, const char *argument, int is_masked)
@@ -17,7 +24,7 @@ void orch_net_build_bert(struct orch_net_builder *b, const char *argument, int i
                              &s.inner, NULL, &s))
         return;
     int words = orch_net_embedding(b, 0, b->net->classes, s.width, "embeddings.word_embeddings");
-    int places = orch_net_embedding(b, 0, MAX(512, b->net->input.h) + s.pads, s.width,
+    int places = orch_net_embedding(b, 0, rows_of_positions(b, &s, 512) + s.pads, s.width,
                                     "embeddings.position_embeddings");
     int x = orch_net_add(b, words, orch_net_embedding_positions(b, places, (int)s.pads));
     if (s.kinds >= 0) {
@@ -42,7 +49,9 @@ void orch_net_build_bert(struct orch_net_builder *b, const char *argument, int i
     if (is_masked) {
         x = gelu(b, orch_net_token_linear(b, x, s.width, "cls.predictions.transform.dense"));
         x = orch_net_layernorm(b, x, "cls.predictions.transform.LayerNorm");
-        orch_net_token_linear(b, x, b->net->classes, NULL);
+        x = orch_net_token_linear(b, x, b->net->classes, NULL);
+        if (x >= 0)
+            orch_net_layer_tensor(b, "cls.predictions.bias", ORCH_NET_BIAS, 1, &b->net->classes);
         return;
     }
     if (s.is_bare)
@@ -60,7 +69,7 @@ void orch_net_build_gpt(struct orch_net_builder *b, const char *argument, int va
                              &s.inner, NULL, &s))
         return;
     int words = orch_net_embedding(b, 0, b->net->classes, s.width, "wte");
-    int places = orch_net_embedding(b, 0, MAX(1024, b->net->input.h), s.width, "wpe");
+    int places = orch_net_embedding(b, 0, rows_of_positions(b, &s, 1024), s.width, "wpe");
     int x = orch_net_add(b, words, orch_net_embedding_positions(b, places, 0));
     x = orch_net_dropout(b, x, 0.1);
     for (int i = 0; i < s.layers; i++) {
@@ -115,7 +124,7 @@ void orch_net_build_opt(struct orch_net_builder *b, const char *argument, int va
                              &s.inner, NULL, &s))
         return;
     int words = orch_net_embedding(b, 0, b->net->classes, s.width, "decoder.embed_tokens");
-    int places = orch_net_embedding(b, 0, MAX(2048, b->net->input.h) + 2, s.width,
+    int places = orch_net_embedding(b, 0, rows_of_positions(b, &s, 2048) + 2, s.width,
                                     "decoder.embed_positions");
     int x = orch_net_add(b, words, orch_net_embedding_positions(b, places, 2));
     for (int i = 0; i < s.layers; i++) {

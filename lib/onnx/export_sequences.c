@@ -90,7 +90,8 @@ static const char *tied_weight(const struct onnx_writer *a)
 
 bool orch_onnx_write_token_linear(const struct onnx_writer *a)
 {
-    bool is_tied = a->node->tensor_count == 0;
+    const int count = a->node->tensor_count;
+    bool is_tied = !count || orch_net_tensor(a->w->e->net, a->node->first_tensor)->rank == 1;
     const char *weight = is_tied ? tied_weight(a) : orch_onnx_writer_tensor(a, 0);
     if (!weight)
         return false;
@@ -99,9 +100,10 @@ bool orch_onnx_write_token_linear(const struct onnx_writer *a)
     const int64_t order[2] = {1, 0};
     orch_onnx_model_ints(a->m, orch_onnx_writer_add_one(a, "Transpose", turned, weight), "perm",
                          order, 2);
-    orch_onnx_writer_add_two(a, "MatMul", a->node->has_bias ? product : a->out, a->in, turned);
-    if (a->node->has_bias)
-        orch_onnx_writer_add_two(a, "Add", a->out, product, orch_onnx_writer_tensor(a, 1));
+    bool has_bias = count > !is_tied;
+    orch_onnx_writer_add_two(a, "MatMul", has_bias ? product : a->out, a->in, turned);
+    if (has_bias)
+        orch_onnx_writer_add_two(a, "Add", a->out, product, orch_onnx_writer_tensor(a, !is_tied));
     return true;
 }
 

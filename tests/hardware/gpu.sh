@@ -6,6 +6,9 @@ same "$(json gpus.0.gpu)" K20
 ok orch gpu ls --arch volta
 has V100-SXM2-16GB
 has_not K80
+ok orch gpu show MI300X
+has 'GPU links '
+has_not NVLink
 ok orch gpu show K80
 has 'one GPU of its board'
 has '4.368 TFLOP/s'

@@ -14,16 +14,18 @@ counted 354823168 openai-community/gpt2-medium
 counted 774030080 openai-community/gpt2-large
 counted 1557611200 openai-community/gpt2-xl
 counted 81912576 distilbert/distilgpt2
-counted 109482240 google-bert/bert-base-uncased bert-base
-counted 335141888 google-bert/bert-large-uncased
-counted 108310272 google-bert/bert-base-cased
-counted 333579264 google-bert/bert-large-cased
-counted 66362880 distilbert/distilbert-base-uncased
-counted 65190912 distilbert/distilbert-base-cased
-counted 124645632 FacebookAI/roberta-base
-counted 355359744 FacebookAI/roberta-large
-counted 278043648 FacebookAI/xlm-roberta-base
-counted 559890432 FacebookAI/xlm-roberta-large
+counted 109482240 bert-base
+# of the hub with the head that predicts masked tokens, as the config.json there says
+counted 109514298 google-bert/bert-base-uncased
+counted 335174458 google-bert/bert-large-uncased
+counted 108340804 google-bert/bert-base-cased
+counted 333610308 google-bert/bert-large-cased
+counted 66985530 distilbert/distilbert-base-uncased
+counted 65812036 distilbert/distilbert-base-cased
+counted 124697433 FacebookAI/roberta-base
+counted 355412057 FacebookAI/roberta-large
+counted 278295186 FacebookAI/xlm-roberta-base
+counted 560142482 FacebookAI/xlm-roberta-large
 counted 60506624 google-t5/t5-small
 counted 222903552 google-t5/t5-base
 counted 737668096 google-t5/t5-large
@@ -66,6 +68,7 @@ fails 2 orch net show moe:4,512,8,8,1024,experts=4,chosen=5
 says 'is not LAYERS,WIDTH,HEADS'
 fails 2 orch net show nobody-instruct
 says "unknown network 'nobody-instruct'"
+says " (a model of your own is a file" # in the same hint
 fails 2 orch net show nobody/nothing
 says 'no such file'
 says 'models of Hugging Face have a config.json to download'
@@ -83,12 +86,25 @@ has 'AdamW'
 config roberta '{"model_type": "roberta", "hidden_size": 768, "intermediate_size": 3072, "max_position_embeddings": 514, "num_attention_heads": 12,
  "num_hidden_layers": 12, "type_vocab_size": 1, "vocab_size": 50265}'
 counted 124645632 roberta
+config masked '{"model_type": "roberta", "architectures": ["RobertaForMaskedLM"], "hidden_size": 1024, "intermediate_size": 4096, "max_position_embeddings": 514,
+ "num_attention_heads": 16, "num_hidden_layers": 24, "type_vocab_size": 1, "vocab_size": 50265}'
+counted 355412057 masked
+same "$(json input.1)" 512
+fails 2 orch predict --gpu H100 --net masked --tokens 513
+says 'has 512 positions for 513 tokens'
+config short '{"model_type": "gpt2", "n_embd": 768, "n_head": 12, "n_layer": 12, "n_positions": 512, "vocab_size": 50257}'
+counted 124046592 short # of 512 positions
 config nemo '{"model_type": "mistral", "hidden_size": 5120, "intermediate_size": 14336, "head_dim": 128, "max_position_embeddings": 1024000,
  "num_attention_heads": 32, "num_hidden_layers": 40, "num_key_value_heads": 8, "tie_word_embeddings": false, "vocab_size": 131072}'
 counted 12247782400 nemo
-says '8192 tokens is assumed'
+ok orch predict --gpu H100 --net nemo --json
+says_input() { same "$(json assumptions.0.value)" "$1" "the input of $2"; }
+says_input '1x8192x1, of at most 1024000 tokens' nemo
 config vit '{"model_type": "vit", "hidden_size": 768, "image_size": 224, "intermediate_size": 3072, "num_attention_heads": 12, "num_hidden_layers": 12, "patch_size": 16}'
 counted 86567656 vit
+sed -i 's/224,/[224, 192],/; s/: 16}/: [16, 16]}/' vit/config.json
+ok orch net show vit --json
+same "$(json input.1)x$(json input.2)" 224x192
 config t5 '{"model_type": "t5", "d_ff": 2048, "d_kv": 64, "d_model": 512, "n_positions": 512, "num_heads": 8, "num_layers": 6, "vocab_size": 32128}'
 counted 60506624 t5
 config qwen3 '{"model_type": "qwen3", "attention_bias": false, "head_dim": 128, "hidden_size": 4096, "intermediate_size": 12288,
@@ -97,6 +113,9 @@ counted 8190735360 qwen3
 config mixtral '{"model_type": "mixtral", "hidden_size": 4096, "intermediate_size": 14336, "max_position_embeddings": 32768, "num_attention_heads": 32,
  "num_experts_per_tok": 2, "num_hidden_layers": 32, "num_key_value_heads": 8, "num_local_experts": 8, "tie_word_embeddings": false, "vocab_size": 32000}'
 mixture 46702792704 12879925248 mixtral
+same "$(json input.1)" 8192
+ok orch net show mistralai/Mixtral-8x7B-v0.1 --json
+same "$(json input.1)" 8192 # as of its config.json
 config qwenmoe '{"model_type": "qwen3_moe", "attention_bias": false, "decoder_sparse_step": 1, "head_dim": 128, "hidden_size": 2048,
  "intermediate_size": 6144, "max_position_embeddings": 40960, "mlp_only_layers": [], "moe_intermediate_size": 768, "num_attention_heads": 32,
  "num_experts": 128, "num_experts_per_tok": 8, "num_hidden_layers": 48, "num_key_value_heads": 4, "tie_word_embeddings": false, "vocab_size": 151936}'
@@ -123,6 +142,56 @@ mixture 235741434880 21375800320 v2
 config sparse '{"model_type": "qwen3_moe", "decoder_sparse_step": 2}'
 fails 2 orch net show sparse
 says 'decoder_sparse_step 2 is not supported'
+# a quantized model is trained with adapters: its bits are those of the base weights
+ok orch predict --gpu H100 --net qwen --tokens 1024 --lora-rank 16 --base-bits 4 --json
+four=$(json predictions.0.memory_bytes)
+qwen=$(sed 's/}$//' qwen/config.json)
+for how in '"quant_method": "gptq", "bits": 4' '"quant_method": "bitsandbytes", "load_in_4bit": true' '"config_groups": {"group_0": {"weights": {"num_bits": 4}}}'; do
+    config quantized "$qwen, \"quantization_config\": {$how}}"
+    ok orch predict --gpu H100 --net quantized --tokens 1024 --lora-rank 16 --json
+    same "$(json predictions.0.memory_bytes)" "$four" "memory of $how"
+    ok orch predict --gpu H100 --net quantized --tokens 1024
+    says 'is quantized to 4 bits, which are not counted: a quantized model is trained with adapters'
+done
+config quantized "$qwen, \"quantization_config\": {\"quant_method\": \"fp8\"}}"
+ok orch predict --gpu H100 --net quantized --tokens 1024 --lora-rank 16
+has 'held in 8 bits'
+config window "$qwen, \"sliding_window\": 4096}"
+ok orch predict --gpu H100 --net window --tokens 4096
+says_not sliding_window
+ok orch predict --gpu H100 --net window --tokens 4097
+says "attention is counted among all 4097 tokens, not in the config's sliding_window of 4096"
+# sizes that cannot be are refused with the rule that they break
+broken() { # RULE NAME...
+    local rule=$1
+    shift
+    for name in "$@"; do
+        fails 2 orch net show "$name"
+        says "hint: $rule"
+    done
+}
+broken 'HEADS must divide WIDTH' gpt:12,768,7 llama:32,4096,31 t5:6,512,7 bert:12,770,12 bert:12,770,12,head=64
+broken 'LAYERS is from 1 to 512' gpt:100000,768,12
+broken 'each token has from 1 to all of the experts' moe:4,512,8,8,1024,experts=128,chosen=200
+fails 2 orch net show mlp:
+says "did you mean 'mlp:SIZES'?"
+# lengths and inputs that the network does not have
+for many in 'gpt2 --tokens 4096' 'bert-base --tokens 8192' 'roberta-large --tokens 1024' 'opt-13b --tokens 2049'; do
+    fails 2 orch predict --gpu H100 --net $many
+    says ' positions for '
+done
+ok orch predict --gpu H100 --net gpt:12,768,12 --tokens 4096
+ok orch predict --gpu H100 --net llama-2-7b --tokens 8192
+says "'llama-2-7b' was made for at most 4096 tokens, not 8192"
+for other in 'resnet50 --tokens 100' 'bert-base --input 3x224x224' 'gpt2 --input 1x1x1024' 'vit --tokens 9'; do
+    fails 2 orch predict --gpu H100 --net $other
+    says 'is not one'
+done
+for set in 'llama-3-8b --dataset imagenet' 'bert-base --dataset cifar10' 'qwen --dataset mnist'; do
+    fails 2 orch predict --gpu H100 --net $set
+    says 'takes sequences of tokens'
+    says '--dataset 10000'
+done
 # what is not covered is refused, with what to do
 config neox '{"model_type": "gpt_neox", "hidden_size": 64}'
 fails 2 orch net show neox

@@ -89,9 +89,9 @@ def sequence(name, weights, tokens):
             at = f"encoder.layer.{i}."
             x = norm(x + dense(attend(x, at + "attention.self"), at + "attention.output.dense"), at + "attention.output.LayerNorm")
             x = norm(x + dense(F.gelu(dense(x, at + "intermediate.dense")), at + "output.dense"), at + "output.LayerNorm")
-        if "mlm" in name:
+        if "cls.predictions.bias" in w:
             x = norm(F.gelu(dense(x, "cls.predictions.transform.dense")), "cls.predictions.transform.LayerNorm")
-            return (x @ w["embeddings.word_embeddings.weight"].T).numpy()
+            return (x @ w["embeddings.word_embeddings.weight"].T + w["cls.predictions.bias"]).numpy()
         return dense(x[:, 0], "pooler.dense").tanh().numpy() if "pooler.dense.weight" in w else x.numpy()
     if name.startswith("opt"):
         x = w["decoder.embed_tokens.weight"][tokens] + w["decoder.embed_positions.weight"][first:first + length]

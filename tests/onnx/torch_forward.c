@@ -37,6 +37,8 @@ static struct orch_net *make_small(const char *name)
     for (unsigned i = 0; i < G_N_ELEMENTS(sides) && !net; i++) {
         options.height = options.width = sides[i];
         net = orch_net_make(&options, NULL);
+        options.width = 1; /* of a sequence */
+        net = net ? net : orch_net_make(&options, NULL);
     }
     if (!net) {
         fprintf(stderr, "torch_forward: no network '%s'\n", name);

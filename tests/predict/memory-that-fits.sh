@@ -58,13 +58,13 @@ ok orch net show gpt2
 has 'memory, training 2.5 GiB'
 
 # counts that no integer holds are refused
-for many in 'gpt2 --batch 512' 'gpt:96,12288,96 --batch 4' llama:400,65536,64; do
+for many in 'gpt:12,768,12 --batch 512' 'gpt:96,12288,96 --batch 4' llama:400,65536,64; do
     fails 2 orch net show $many --input 1x1048576x1
     says 'are too many to count'
 done
 fails 2 orch predict --gpu H100 --net llama:400,65536,64 --tokens 1048576
 says 'are too many to count'
-fails 2 orch predict --gpu H100 --net gpt2 --tokens 1048576 --batch 1,16777216
+fails 2 orch predict --gpu H100 --net gpt:12,768,12 --tokens 1048576 --batch 1,16777216
 says 'are too many to count'
-ok orch net show gpt2 --input 1x1048576x1
+ok orch net show gpt:12,768,12 --input 1x1048576x1
 has_not ' -'

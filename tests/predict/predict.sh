@@ -176,7 +176,18 @@ for option in threads batch workers epochs; do
     fails 2 orch predict --gpu V100 --net resnet50 --$option 1e9
     says "--$option"
 done
-ok orch predict --gpu V100 --net resnet50 --threads 4
+for unused in '--threads 4' '--cloud aws --price 3' '--spot --price 3' '--grid 0.381' '--batch 100000000000'; do
+    fails 2 orch predict --gpu V100 --net resnet50 $unused
+    says "option '--"
+done
+says 'from 1 to 16777216'
+fails 2 orch predict --gpu V100 --net llama-3.2-1b --precision fp8
+says 'use --precision fp16'
+ok orch predict --gpu RTX-4090 --net llama-3.2-1b --precision fp8
+ok orch predict --gpu all --net resnet50
+says 'has no known peak speed at fp32; --precision bf16 ranks it'
+fails 2 orch predict --gpu A100-SXM --net resnet50
+says "did you mean 'A100-SXM4-40GB'?"
 fails 2 orch predict --gpu V100 --net resnet50 --forward-only --optimizer adam
 says '--optimizer'
 says '--forward-only'

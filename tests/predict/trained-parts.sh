@@ -14,6 +14,9 @@ less "$half" "$whole"
 # of a small network the adapters' kernels outweigh what they spare
 less "$whole" "$(step --net gpt2 --lora-rank 8)"
 less "$(step --net llama-3-8b --tokens 2048 --lora-rank 8)" "$(step --net llama-3-8b --tokens 2048)"
+# a number with a point is a share
+ok orch predict --gpu H100 --net gpt2 --trainable 1.0
+has 'the last 14 of 14 blocks'
 ok orch predict --gpu H100 --net gpt2 --trainable 2
 has 'trained         7,089,408 of 124,439,808 parameters (5.7 %): the last 2 of 14 blocks  (--trainable)'
 ok orch predict --gpu H100 --net gpt2 --lora-rank 8 --precision bf16
