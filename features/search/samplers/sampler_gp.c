@@ -21,8 +21,9 @@
 #define ROWS_MAX 120   /* points of the process: the best, and the newest of the others */
 #define BEST_SHARE 0.5 /* of these, so many are the best ones */
 #define SPREAD_FIRST 4 /* points before the process is asked */
-#define SPREAD_EVERY 5 /* then each fifth, until there are as many as parameters more ... */
-#define SPREAD_MOST 12 /* ... or so many in all */
+#define SPREAD_EVERY 5 /* then each fifth, as many as there are parameters, at most ... */
+#define SPREAD_LATE 2  /* ... so many: later on points are far from others */
+#define SPREAD_MOST 12 /* in all where costs count, or as many as parameters more */
 #define EVEN 512       /* candidates spread over the space */
 #define NEAR_BEST 128  /* candidates near the best points */
 #define CLIMBS 4       /* of the best candidates, so many are improved */
@@ -193,14 +194,13 @@ static const struct orch_sampled **choose_rows(const struct orch_sampling *sampl
 }
 
 /* Whether the next point fills the space evenly, whatever the process expects: the first ones, and
- * then every fifth until there are enough. Few let the process know where all is bad; the later
- * ones find what it does not expect. */
+ * then every fifth, which finds what the process does not expect, as far points do later. */
 static bool is_spread(const struct orch_sampling *sampling, size_t ended)
 {
-    const size_t enough = MIN(SPREAD_FIRST + sampling->space->params->len, SPREAD_MOST);
-    const size_t last = SPREAD_FIRST + SPREAD_EVERY * (enough - SPREAD_FIRST);
+    const size_t parameters = sampling->space->params->len;
+    const size_t last = SPREAD_FIRST + SPREAD_EVERY * MIN(parameters, SPREAD_LATE);
     if (sampling->cost_power > 0) /* what is dear is learned at the start */
-        return ended < enough;
+        return ended < MIN(SPREAD_FIRST + parameters, SPREAD_MOST);
     return ended < SPREAD_FIRST || (sampling->count < last && sampling->count % SPREAD_EVERY == 0);
 }
 
