@@ -363,8 +363,9 @@ static void print_target_notes(const struct orch_curve_answer *answer,
                "runs)\n",
                a->accuracy, answer->bridge_loss, answer->bridge->count);
     if (answer->bridge && isnan(answer->bridge_loss))
-        printf("no run reached accuracy %g, so only a curve of 1 - accuracy can forecast the step\n",
-               a->accuracy);
+        printf(
+            "no run reached accuracy %g, so only a curve of 1 - accuracy can forecast the step\n",
+            a->accuracy);
     if (from)
         orch_cli_print("time: computed from %s", strcmp(from, "epoch_time") == 0
                                                      ? "epoch_time (validation left out)"
