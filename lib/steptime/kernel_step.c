@@ -291,7 +291,8 @@ static bool is_product(const struct orch_net_node *node)
 static bool is_plain(const struct op *op)
 {
     const struct orch_net_node *n = op->node;
-    return n->op == ORCH_NET_ADD || n->op == ORCH_NET_GENERIC || is_product(n) ||
+    return n->op == ORCH_NET_ADD || n->op == ORCH_NET_MUL || n->op == ORCH_NET_TANH ||
+           n->op == ORCH_NET_GENERIC || is_product(n) ||
            (op->model->switches.is_written_out &&
             (n->op == ORCH_NET_ATTENTION || (n->op == ORCH_NET_GELU && n->is_tanh_form)));
 }
