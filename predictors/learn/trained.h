@@ -15,7 +15,7 @@
 /** What learned models are relative to: roofline, kernels and rates of GPUs, the features of rows.
  * A model kept by another method would be off by what changed, so it is not read. Raise it with
  * such a change (tests/unit/test_trained_method.c finds one). */
-#define ORCH_TRAINED_METHOD 9
+#define ORCH_TRAINED_METHOD 10
 
 /** Measurements of one configuration. */
 struct orch_trained_cell {
