@@ -145,12 +145,6 @@ static bool decide(struct chooser *chooser, const struct orch_plan *plan,
                                    search->more_count ? " and the rest of 'until'" : "");
         if (!point->is_chosen)
             end_search(chooser, cell, *out_why);
-    } else if (ok && !point->is_chosen && points.failed_before && points.chosen >= search->trials) {
-        *out = ORCH_SEARCH_IS_OVER;
-        *out_why = g_strdup_printf("it has tried %u settings, of which %u failed earlier. A larger "
-                                   "'trials' tries more",
-                                   points.chosen, points.failed_before);
-        end_search(chooser, cell, *out_why);
     } else if (ok && !point->is_chosen &&
                (*out_why = orch_search_limit_reached(search, &points, trials_of(plan, point),
                                                      chooser->usd_per_hour,

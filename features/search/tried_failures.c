@@ -85,12 +85,11 @@ void orch_tried_note_end(struct orch_tried *tried, struct orch_plan *plan, unsig
 }
 
 static const double *avoid(struct orch_tried *tried, const struct orch_search_point *of,
-                           const double *at, bool has_failed)
+                           const double *at)
 {
     struct orch_tried_avoided *avoided = g_new0(struct orch_tried_avoided, 1);
     avoided->search = of->search;
     avoided->group = of->group;
-    avoided->has_failed = has_failed;
     memcpy(avoided->at, at, sizeof avoided->at);
     g_ptr_array_add(tried->avoided, avoided);
     return avoided->at;
@@ -98,7 +97,7 @@ static const double *avoid(struct orch_tried *tried, const struct orch_search_po
 
 const double *orch_tried_note_rejected(struct orch_tried *tried, const struct orch_search_point *of)
 {
-    return avoid(tried, of, of->at, false);
+    return avoid(tried, of, of->at);
 }
 
 /* Whether a point is avoided, or is one of the plan's. */
@@ -184,7 +183,7 @@ static bool keep_failure(struct orch_tried *tried, struct orch_plan *plan, unsig
         add_spent(tried, item, row->key, row->wall_ms);
     if (orch_tried_failed_by_itself(orch_verdict_parse(row->state)) &&
         !is_known(tried, plan, item->cell->point, at))
-        avoid(tried, item->cell->point, at, true);
+        avoid(tried, item->cell->point, at);
     return true;
 }
 

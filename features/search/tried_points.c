@@ -223,7 +223,6 @@ static void add_point(const struct orch_tried *tried, const struct known *known,
     g_array_append_val(out->rows, row);
     g_ptr_array_add(out->of_rows, (void *)(uintptr_t)known->point);
     out->points += known->done || has_failed || known->stopped;
-    out->chosen++;
     out->spent_s += known->spent_s;
     out->ended += known->ended;
     out->running += known->running;
@@ -294,7 +293,6 @@ bool orch_tried_read(struct orch_tried *tried, const struct orch_plan *plan,
         const struct orch_sampled failed = {.point = avoided->at, .state = ORCH_SAMPLED_FAILED};
         if (avoided->search != of->search || avoided->group != of->group)
             continue;
-        out->failed_before += avoided->has_failed;
         g_array_append_val(out->sampled, failed);
         g_array_set_size(out->rows, out->sampled->len);
         g_ptr_array_add(out->of_rows, NULL);
@@ -312,8 +310,6 @@ bool orch_tried_read(struct orch_tried *tried, const struct orch_plan *plan,
     }
     if (known.point)
         add_point(tried, &known, out);
-    out->points += out->failed_before;
-    out->chosen += out->failed_before;
     keep_bounds_behind(of->search, out);
     settle_goals(of->search, out);
     g_autofree char *name = orch_tried_name(of);

@@ -31,9 +31,7 @@ struct orch_tried_points {
     double best_whole;
     const struct orch_search_point *hopeful; /* the best of the others; NULL: none has a value */
     double hopeful_value;
-    unsigned points;        /* of which a trial has ended, in this plan or failed before */
-    unsigned chosen;        /* of this plan; and those that failed before */
-    unsigned failed_before; /* in an earlier command */
+    unsigned points;        /* of this plan, of which a trial has ended */
     unsigned done, lacking; /* trials that have ended well, and those without the metric */
     double spent_s;         /* device seconds of the trials of this recipe that have ended, with
                                failed ones and each attempt */

@@ -28,7 +28,6 @@ struct orch_tried_spent {
 struct orch_tried_avoided {
     const struct orch_search *search;
     unsigned group;
-    bool has_failed;
     double at[ORCH_SPACE_PARAMS_MAX];
 };
 

@@ -58,26 +58,3 @@ says 'best of 10 settings: '
 says 'last loss 0.0'
 fails 2 orch try -x 'lr=uniform(0, 1)' --search 'min accuracy' --trials 10 --db other.db -- python3 nan.py {lr}
 says "no run of the search has a metric or result 'accuracy'"
-
-# a setting that failed counts in 'trials' when the command is given again, too
-cat >b.py <<'P'
-import sys
-x = float(sys.argv[1])
-if x > 0.5:
-    sys.exit("boom")
-print("loss=%g" % x)
-P
-git add b.py
-git commit -qm b
-b() { _run orch try -x 'x=uniform(0, 1)' --search 'min loss' --sampler sobol --trials "$1" --name b --keep-going -- python3 b.py {x}; }
-b 8
-says '8 trials: '
-says ' failed'
-says 'best of 8 settings'
-b 8
-says 'it has tried 8 settings, of which '
-says 'best of 8 settings'
-same "$(orch ls -e b -n 0 --json | python3 -c 'import json, sys; print(len(json.load(sys.stdin)["runs"]))')" 8
-b 10
-says 'best of 10 settings'
-same "$(orch ls -e b -n 0 --json | python3 -c 'import json, sys; print(len(json.load(sys.stdin)["runs"]))')" 10
