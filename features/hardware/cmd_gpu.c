@@ -55,7 +55,7 @@ static const char OWN_FILE[] =
     "        fp32_tflops: 34.1\n"
     "        bandwidth_gbs: 936\n"
     "    links:\n"
-    "      - { name: lab-switch, gbit_s: 40, latency_us: 5 }\n"
+    "      - { name: lab-switch, gbit_s: 40, per: node } # or gpu\n"
     "    prices:\n"
     "      - { gpu: V100, usd_per_hour: 0.5, as_of: 2026-11 }\n"
     "\nPeaks are those without sparsity; a multiply-add is two operations. memory_gb is in 2^30 "

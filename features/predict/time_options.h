@@ -33,7 +33,7 @@ struct time_options {
     TIME_OPTION("classes", 0, "N", ORCH_OPT_TEXT, classes, "outputs of the classifier")
 #define TIME_WORK_OPTIONS(dataset, batches, workers, scaling)                                      \
     TIME_OPTION("dataset", 'd', "NAME|N", ORCH_OPT_TEXT, dataset,                                             \
-     "imagenet, cifar10, ..., or a number of images"),                                    \
+     "imagenet, cifar10, ..., or a number of samples"),                                    \
     TIME_OPTION("batch", 'b', "N,...", ORCH_OPT_TEXT, batches,                                                \
      "batch size of a worker (with --scaling strong: of all workers)"),                         \
     TIME_OPTION("workers", 'w', "N,...", ORCH_OPT_TEXT, workers, "number of devices (workers)"),    \

@@ -47,7 +47,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct ask_options, population, COUNT, "population", .value = "N",
                 .help = "size of the population (at least 4), for population-based training"),
     ORCH_OPTION(struct ask_options, hold, FLAG, "hold",
-                .help = "after the answer, keep other 'ask --hold' waiting until the input ends"),
+                .help = "after the answer, other 'ask --hold' wait until input comes or ends"),
     {0}};
 
 /* The question while it is answered. */
