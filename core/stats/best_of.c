@@ -13,8 +13,7 @@
 #define STEPS 300         /* over -FAR to FAR */
 #define LUCK_LEVEL 0.05   /* equal settings lead by as much at most so often: it is no luck */
 #define SCALE_STEPS 64    /* quantiles of the standard error's own distribution */
-#define DEGREES_MOST 1000 /* beyond them the error is as good as known, and GSL misses quantiles   \
-                           */
+#define DEGREES_MOST 1000 /* beyond them it is as good as normal; GSL misses quantiles */
 
 double orch_best_of_excess(size_t count)
 {

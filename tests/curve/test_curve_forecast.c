@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Forecasts of loss curves on curves with a known law: the interval of the limit and of later
  * losses, the form that forecasts best, and the law of schedules. */
+#include "features/curve/laws/curve_choose.h"
 #include "features/curve/laws/curve_interval.h"
 #include "features/curve/laws/schedule_law.h"
 #include "lib/base/error.h"
@@ -53,7 +54,7 @@ static void test_coverage_of_the_limit(void **state)
         fail_msg("coverage %.3f", coverage);
 }
 
-/* GSL finds no quantile of F for about every tenth number of degrees of freedom above 1,000. */
+/* GSL finds no quantile of F for one in seven numbers of degrees of freedom. */
 static void test_limits_of_long_curves(void **state)
 {
     (void)state;
@@ -68,6 +69,24 @@ static void test_limits_of_long_curves(void **state)
         assert_true(orch_curve_fit(k, loss, count, NULL, &curve, NULL));
         struct orch_interval limit = orch_curve_limit_interval(&curve, k, loss, count, HUGE_VAL);
         assert_true(limit.low > 0.28 && limit.low <= limit.mid && limit.high < 0.32);
+    }
+}
+
+static void test_long_lines_fall(void **state)
+{
+    (void)state;
+    const struct orch_curve_options line = {.form = ORCH_CURVE_LINE};
+    for (size_t count = 30000; count < 33000; count += 100) {
+        g_autofree double *k = g_new(double, count), *loss = g_new(double, count);
+        uint64_t random = 7919 * count;
+        for (size_t i = 0; i < count; i++) {
+            k[i] = (double)(i + 1);
+            loss[i] = 2 - 1e-5 * k[i] + 0.2 * normal(&random);
+        }
+        struct orch_stages *stages = orch_stages_fit(k, loss, count, NULL, 0, &line, NULL);
+        assert_non_null(stages);
+        assert_true(orch_stages_fall(stages, ORCH_CURVE_EQUAL, k, loss, count));
+        orch_stages_free(stages);
     }
 }
 
@@ -235,6 +254,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_coverage_of_the_limit),
         cmocka_unit_test(test_limits_of_long_curves),
+        cmocka_unit_test(test_long_lines_fall),
         cmocka_unit_test(test_coverage_of_forecasts),
         cmocka_unit_test(test_few_points_have_no_forecasts),
         cmocka_unit_test(test_slope_of_the_end),

@@ -13,6 +13,7 @@
 #define POINTS_A_PARAMETER 2 /* with fewer points the form with more parameters always wins */
 #define LEAST_LOSS 1e-9      /* that a relative error is divided by */
 #define PARTS 10             /* means of these parts of a curve show whether it falls */
+#define CHANCE 0.001         /* that a curve explains as much of noise */
 #define FAIR 0.5             /* a share of the spread that a curve explains only if it falls */
 
 /* False for the points before the first that the curve of their stage was fitted to. */
@@ -139,8 +140,8 @@ bool orch_stages_fall(const struct orch_stages *stages, enum orch_curve_weights 
     /* neighbouring errors that are alike are not independent */
     double alike = squares > 0 ? CLAMP(products / squares, 0, 0.98) : 0;
     double dof = fmax((double)points * (1 - alike) / (1 + alike) - params, 1);
-    double least = (params - 1) * gsl_cdf_fdist_Pinv(0.999, params - 1, dof);
-    return 1 - squares / spread >= fmin(least / (least + dof), FAIR);
+    double r2 = 1 - squares / spread, f = r2 / (params - 1) / ((1 - r2) / dof);
+    return r2 >= FAIR || gsl_cdf_fdist_Q(f, params - 1, dof) <= CHANCE;
 }
 
 /* ---- by forecasts from earlier parts of the curve -------------------------------------------- */
